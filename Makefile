@@ -1,0 +1,61 @@
+# bucketfdw: build, install, check with PGXS
+#
+#   make                     with the pg_config in PATH; another one with PG_CONFIG=/path/to/pg_config
+#   make install
+#   make installcheck        against a running server (superuser)
+#   make DEVEL=1             warnings are errors, as in our own builds
+#   make SANITIZE=1          address and undefined-behaviour sanitizers, see tools/test
+
+EXTENSION = bucketfdw
+MODULE_big = bucketfdw
+DATA = bucketfdw--1.0.sql
+PGFILEDESC = "bucketfdw - bucketed, sorted, columnar tables"
+
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+ALL_HEADERS = $(wildcard src/*.h src/*/*.h)
+
+ALL_REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
+REGRESS = $(filter setup,$(ALL_REGRESS)) $(filter-out setup,$(ALL_REGRESS))
+REGRESS := $(strip $(REGRESS))
+REGRESS_OPTS = --inputdir=. --encoding=UTF8 --no-locale
+ISOLATION := $(strip $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec))))
+ISOLATION_OPTS = --inputdir=. --encoding=UTF8 --no-locale --load-extension=bucketfdw
+ifneq ($(wildcard t/*.pl),)
+TAP_TESTS = 1
+endif
+
+PG_CPPFLAGS = -I$(srcdir)/src
+PG_CFLAGS = -O2
+SHLIB_LINK = -llz4 -lzstd
+
+ifdef DEVEL
+# the exceptions are for PostgreSQL's own headers
+PG_CFLAGS += -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+endif
+ifdef SANITIZE
+PG_CFLAGS += -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SHLIB_LINK += -fsanitize=address,undefined
+endif
+
+EXTRA_CLEAN = output_iso tmp_check_iso
+
+# the code is built for this server only; bitcode for inlining into JIT-compiled queries gains nothing
+override with_llvm := no
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# Only what is marked PGDLLEXPORT is visible.  From 16 on PGXS builds modules so; 15 has to be told.
+ifeq ($(findstring -fvisibility=hidden,$(CFLAGS_SL_MOD)),)
+override CPPFLAGS += -D'PGDLLEXPORT=__attribute__((visibility("default")))'
+override CFLAGS += -fvisibility=hidden
+endif
+
+# decoders and column kernels
+ifndef SANITIZE
+$(filter src/format/% src/vector/%,$(OBJS)): override CFLAGS += -O3 -ftree-vectorize
+endif
+
+# a changed header rebuilds everything
+$(OBJS): $(ALL_HEADERS) Makefile

@@ -1,0 +1,499 @@
+/* bucketfdw--1.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION bucketfdw" to load this file. \quit
+
+-- Fails if the schema exists, so that nobody can have planted anything in it.
+CREATE SCHEMA bucketfdw;
+
+COMMENT ON SCHEMA bucketfdw IS 'bucketed tables: catalog, views and functions';
+
+GRANT USAGE ON SCHEMA bucketfdw TO PUBLIC;
+
+--
+-- Catalog.  Written and read by C code.  Rows are inserted and deleted, never
+-- updated; there is no key and no replica identity, so that a publication FOR
+-- ALL TABLES has nothing to send.  Not dumped: the rows describe files.
+-- "rowtype" is the table's pg_class.reltype: it tells a table from an older one
+-- that had the same oid.
+--
+
+-- What each table was declared as: one row a version, the highest is in force.
+CREATE TABLE bucketfdw.spec (
+	relid oid NOT NULL,
+	rowtype oid NOT NULL,
+	database oid NOT NULL,
+	spec_version integer NOT NULL,
+	hash_version smallint NOT NULL,
+	buckets integer NOT NULL,
+	key_columns smallint NOT NULL,		-- the first of the sort columns
+	attnums smallint[] NOT NULL,		-- sort columns
+	classes smallint[] NOT NULL,		-- key class of each
+	types oid[] NOT NULL,				-- base type of each
+	flags smallint[] NOT NULL			-- 1 descending, 2 nulls first
+);
+
+CREATE INDEX spec_relid_idx ON bucketfdw.spec (relid);
+
+-- One row a write: its files and their runs.
+CREATE TABLE bucketfdw.manifest (
+	relid oid NOT NULL,
+	rowtype oid NOT NULL,
+	database oid NOT NULL,
+	spec_version integer NOT NULL,
+	format_version smallint NOT NULL,
+	hash_version smallint NOT NULL,
+	buckets integer NOT NULL,
+	key_columns smallint NOT NULL,
+	attnums smallint[] NOT NULL,
+	classes smallint[] NOT NULL,
+	types oid[] NOT NULL,
+	flags smallint[] NOT NULL,
+	logged boolean NOT NULL,
+	written_at timestamptz NOT NULL,
+	rows bigint NOT NULL,
+	bytes bigint NOT NULL,
+	raw_bytes bigint NOT NULL,
+	file_ids bigint[] NOT NULL,			-- per file
+	file_first_buckets integer[] NOT NULL,
+	file_last_buckets integer[] NOT NULL,
+	file_rows bigint[] NOT NULL,
+	file_bytes bigint[] NOT NULL,
+	run_files integer[] NOT NULL,		-- per run: index of its file, from 0
+	run_numbers integer[] NOT NULL,		-- number of the run in its file, from 0
+	run_buckets integer[] NOT NULL,
+	run_rows bigint[] NOT NULL,
+	run_bytes bigint[] NOT NULL
+) WITH (toast_tuple_target = 8128);
+
+CREATE INDEX manifest_relid_idx ON bucketfdw.manifest (relid);
+
+-- Files that no new snapshot sees: removed once nobody can need them.
+CREATE TABLE bucketfdw.dead_files (
+	relid oid NOT NULL,
+	database oid NOT NULL,
+	deleted_xid xid8 NOT NULL,
+	deleted_at timestamptz NOT NULL,
+	file_ids bigint[] NOT NULL,
+	file_first_buckets integer[] NOT NULL,
+	file_bytes bigint[] NOT NULL
+);
+
+CREATE INDEX dead_files_relid_idx ON bucketfdw.dead_files (relid);
+
+-- Arrays stay uncompressed: they are read at the start of every query.
+ALTER TABLE bucketfdw.manifest
+	ALTER COLUMN file_ids SET STORAGE EXTERNAL,
+	ALTER COLUMN file_first_buckets SET STORAGE EXTERNAL,
+	ALTER COLUMN file_last_buckets SET STORAGE EXTERNAL,
+	ALTER COLUMN file_rows SET STORAGE EXTERNAL,
+	ALTER COLUMN file_bytes SET STORAGE EXTERNAL,
+	ALTER COLUMN run_files SET STORAGE EXTERNAL,
+	ALTER COLUMN run_numbers SET STORAGE EXTERNAL,
+	ALTER COLUMN run_buckets SET STORAGE EXTERNAL,
+	ALTER COLUMN run_rows SET STORAGE EXTERNAL,
+	ALTER COLUMN run_bytes SET STORAGE EXTERNAL;
+
+--
+-- Wrapper and server
+--
+
+CREATE FUNCTION bucketfdw.handler() RETURNS fdw_handler
+	AS 'MODULE_PATHNAME', 'bucketfdw_handler'
+	LANGUAGE C STRICT;
+
+CREATE FUNCTION bucketfdw.validator(options text[], catalog oid) RETURNS void
+	AS 'MODULE_PATHNAME', 'bucketfdw_validator'
+	LANGUAGE C STRICT;
+
+CREATE FOREIGN DATA WRAPPER bucketfdw
+	HANDLER bucketfdw.handler
+	VALIDATOR bucketfdw.validator;
+
+COMMENT ON FOREIGN DATA WRAPPER bucketfdw IS 'bucketed, sorted, columnar tables';
+
+-- USAGE is the administrator's to grant.
+CREATE SERVER bucketfdw FOREIGN DATA WRAPPER bucketfdw;
+
+COMMENT ON SERVER bucketfdw IS 'bucketed tables of this database';
+
+--
+-- Functions for users
+--
+
+CREATE FUNCTION bucketfdw.hash(VARIADIC keys "any") RETURNS integer
+	AS 'MODULE_PATHNAME', 'bucketfdw_hash'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bucketfdw.hash(VARIADIC "any")
+	IS 'hash of a key, as bucketed tables place it';
+
+CREATE FUNCTION bucketfdw.bucket_id(buckets integer, VARIADIC keys "any") RETURNS integer
+	AS 'MODULE_PATHNAME', 'bucketfdw_bucket_id'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION bucketfdw.bucket_id(integer, VARIADIC "any")
+	IS 'bucket of a key in a table with that many buckets';
+
+CREATE FUNCTION bucketfdw.create_table_as(
+	table_name text,
+	query text,
+	bucket_by text DEFAULT NULL,
+	buckets integer DEFAULT NULL,
+	sort_by text DEFAULT NULL,
+	mode text DEFAULT 'error',
+	with_data boolean DEFAULT true,
+	colocate_with regclass DEFAULT NULL,
+	compression text DEFAULT NULL,
+	compression_level integer DEFAULT NULL
+) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bucketfdw_create_table_as'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.create_table_as(text, text, text, integer, text, text, boolean, regclass, text, integer)
+	IS 'create a bucketed table from a query, or append to it, or overwrite it; returns the rows written';
+
+CREATE FUNCTION bucketfdw.bucket_stats(
+	rel regclass,
+	OUT bucket integer,
+	OUT rows bigint,
+	OUT bytes bigint,
+	OUT runs integer,
+	OUT skew double precision,
+	OUT size_band text
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bucketfdw_bucket_stats'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.bucket_stats(regclass)
+	IS 'rows, bytes and runs of each bucket of a table';
+
+CREATE FUNCTION bucketfdw.table_size(rel regclass) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bucketfdw_table_size'
+	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION bucketfdw.table_size(regclass)
+	IS 'bytes on disk of a bucketed table, files waiting for removal included';
+
+CREATE FUNCTION bucketfdw.database_size() RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bucketfdw_database_size'
+	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION bucketfdw.database_size()
+	IS 'bytes on disk of all bucketed tables of this database';
+
+CREATE FUNCTION bucketfdw.info(
+	OUT library_version text,
+	OUT extension_version text,
+	OUT format_version integer,
+	OUT hash_version integer,
+	OUT codecs text[],
+	OUT preloaded boolean,
+	OUT directory text
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bucketfdw_info'
+	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION bucketfdw.info()
+	IS 'versions, formats and directory of bucketfdw in this database';
+
+CREATE FUNCTION bucketfdw.verify(
+	rel regclass DEFAULT NULL,
+	quick boolean DEFAULT false,
+	OUT file text,
+	OUT bucket integer,
+	OUT block integer,
+	OUT problem text,
+	OUT detail text
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bucketfdw_verify'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.verify(regclass, boolean)
+	IS 'defects of the files of a table, or of all tables; no row means sound';
+
+CREATE FUNCTION bucketfdw.cleanup() RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bucketfdw_cleanup'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+REVOKE EXECUTE ON FUNCTION bucketfdw.cleanup() FROM PUBLIC;
+
+-- the role exists from PostgreSQL 17 on
+DO $$
+BEGIN
+	IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'pg_maintain') THEN
+		GRANT EXECUTE ON FUNCTION bucketfdw.cleanup() TO pg_maintain;
+	END IF;
+END
+$$;
+
+COMMENT ON FUNCTION bucketfdw.cleanup()
+	IS 'remove dead and orphaned files of this database; returns how many';
+
+--
+-- Views
+--
+
+CREATE VIEW bucketfdw.files AS
+	SELECT m.relid::pg_catalog.regclass AS relid,
+		   pg_catalog.format('bucketfdw/%s/%s/%s_%s', m.database, m.relid,
+							 pg_catalog.lpad(pg_catalog.to_hex(f.id), 16, '0'), f.first_bucket) AS path,
+		   f.first_bucket,
+		   f.last_bucket,
+		   f.rows,
+		   f.bytes,
+		   m.spec_version
+	FROM bucketfdw.manifest m
+		JOIN pg_catalog.pg_class c ON c.oid = m.relid AND c.reltype = m.rowtype
+		CROSS JOIN LATERAL ROWS FROM (
+			pg_catalog.unnest(m.file_ids),
+			pg_catalog.unnest(m.file_first_buckets),
+			pg_catalog.unnest(m.file_last_buckets),
+			pg_catalog.unnest(m.file_rows),
+			pg_catalog.unnest(m.file_bytes)
+		) AS f (id, first_bucket, last_bucket, rows, bytes);
+
+COMMENT ON VIEW bucketfdw.files IS 'files of bucketed tables';
+COMMENT ON COLUMN bucketfdw.files.path IS 'relative to the data directory';
+
+-- Not for direct use: who holds back the removal of files.
+CREATE VIEW bucketfdw.horizon_holders AS
+	SELECT pg_catalog.format('process %s', a.pid) AS holder,
+		   GREATEST(pg_catalog.age(a.backend_xmin), pg_catalog.age(a.backend_xid)) AS age
+	FROM pg_catalog.pg_stat_activity a
+	WHERE a.pid <> pg_catalog.pg_backend_pid()
+		AND (a.datname = pg_catalog.current_database() OR a.datname IS NULL)
+	UNION ALL
+	SELECT pg_catalog.format('prepared transaction %L', p.gid), pg_catalog.age(p.transaction)
+	FROM pg_catalog.pg_prepared_xacts p
+	WHERE p.database = pg_catalog.current_database()
+	UNION ALL
+	SELECT pg_catalog.format('replication slot %I', s.slot_name), pg_catalog.age(s.xmin)
+	FROM pg_catalog.pg_replication_slots s;
+
+CREATE VIEW bucketfdw.garbage AS
+	SELECT r.relid::pg_catalog.regclass AS relid,
+		   pg_catalog.format('bucketfdw/%s/%s/%s_%s', r.database, r.relid,
+							 pg_catalog.lpad(pg_catalog.to_hex(f.id), 16, '0'), f.first_bucket) AS path,
+		   f.bytes,
+		   r.deleted_at AS since,
+		   (
+			   SELECT h.holder
+			   FROM bucketfdw.horizon_holders h
+			   WHERE h.age >= pg_catalog.age(r.deleted_xid::pg_catalog.xid)
+			   ORDER BY h.age DESC
+			   LIMIT 1
+		   ) AS held_by
+	FROM bucketfdw.dead_files r
+		CROSS JOIN LATERAL ROWS FROM (
+			pg_catalog.unnest(r.file_ids),
+			pg_catalog.unnest(r.file_first_buckets),
+			pg_catalog.unnest(r.file_bytes)
+		) AS f (id, first_bucket, bytes);
+
+COMMENT ON VIEW bucketfdw.garbage IS 'files of bucketed tables that wait for removal';
+COMMENT ON COLUMN bucketfdw.garbage.path IS 'relative to the data directory';
+COMMENT ON COLUMN bucketfdw.garbage.held_by
+	IS 'what may still need the file; null: nothing, the next write or cleanup() removes it';
+
+-- Not for direct use: the foreign tables of the wrapper, whatever its name and servers.
+CREATE VIEW bucketfdw.bucket_tables AS
+	SELECT t.ftrelid AS relid, t.ftoptions AS options
+	FROM pg_catalog.pg_foreign_table t
+		JOIN pg_catalog.pg_foreign_server s ON s.oid = t.ftserver
+		JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+		JOIN pg_catalog.pg_proc p ON p.oid = w.fdwhandler
+		JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+	WHERE n.nspname = 'bucketfdw' AND p.proname = 'handler';
+
+CREATE VIEW bucketfdw.tables AS
+	WITH current_spec AS (
+		SELECT DISTINCT ON (b.relid)
+			   b.relid, s.spec_version, s.hash_version, s.buckets, s.key_columns,
+			   s.attnums, s.classes, s.flags
+		FROM bucketfdw.bucket_tables b
+			JOIN pg_catalog.pg_class c ON c.oid = b.relid
+			JOIN bucketfdw.spec s ON s.relid = c.oid AND s.rowtype = c.reltype
+		ORDER BY b.relid, s.spec_version DESC
+	)
+	SELECT b.relid::pg_catalog.regclass AS relid,
+		   ARRAY(
+			   SELECT a.attname::pg_catalog.text
+			   FROM pg_catalog.unnest(s.attnums[1:s.key_columns]) WITH ORDINALITY AS k (attnum, position)
+				   JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = k.attnum
+			   ORDER BY k.position
+		   ) AS bucket_by,
+		   s.buckets,
+		   ARRAY(
+			   SELECT a.attname::pg_catalog.text
+					  || CASE WHEN k.flags & 1 <> 0 THEN ' desc' ELSE '' END
+					  || CASE k.flags WHEN 1 THEN ' nulls last' WHEN 2 THEN ' nulls first' ELSE '' END
+			   FROM ROWS FROM (pg_catalog.unnest(s.attnums), pg_catalog.unnest(s.flags))
+					WITH ORDINALITY AS k (attnum, flags, position)
+				   JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = k.attnum
+			   ORDER BY k.position
+		   ) AS sort_by,
+		   s.spec_version,
+		   m.files,
+		   m.runs,
+		   m.rows,
+		   m.bytes,
+		   m.raw_bytes,
+		   CASE WHEN m.logged THEN 'wal' ELSE 'local' END AS durability,
+		   ARRAY(
+			   SELECT o.relid::pg_catalog.regclass
+			   FROM current_spec o
+			   WHERE o.relid <> b.relid
+				   AND o.hash_version = s.hash_version
+				   AND o.key_columns = s.key_columns
+				   AND o.classes[1:o.key_columns] = s.classes[1:s.key_columns]
+			   ORDER BY o.relid
+		   ) AS joins_with
+	FROM bucketfdw.bucket_tables b
+		LEFT JOIN current_spec s ON s.relid = b.relid
+		CROSS JOIN LATERAL (
+			SELECT COALESCE(pg_catalog.sum(pg_catalog.cardinality(f.file_ids)), 0)::pg_catalog.int8 AS files,
+				   COALESCE(pg_catalog.sum(pg_catalog.cardinality(f.run_buckets)), 0)::pg_catalog.int8 AS runs,
+				   COALESCE(pg_catalog.sum(f.rows), 0)::pg_catalog.int8 AS rows,
+				   COALESCE(pg_catalog.sum(f.bytes), 0)::pg_catalog.int8 AS bytes,
+				   COALESCE(pg_catalog.sum(f.raw_bytes), 0)::pg_catalog.int8 AS raw_bytes,
+				   COALESCE(pg_catalog.bool_and(f.logged), false) AS logged
+			FROM bucketfdw.manifest f
+				JOIN pg_catalog.pg_class c ON c.oid = f.relid AND c.reltype = f.rowtype
+			WHERE f.relid = b.relid
+		) AS m;
+
+COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
+COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';
+COMMENT ON COLUMN bucketfdw.tables.joins_with IS 'tables whose key can be joined with this one bucket by bucket';
+
+GRANT SELECT ON bucketfdw.tables, bucketfdw.files, bucketfdw.garbage TO PUBLIC;
+
+--
+-- Event triggers.  The functions ask the catalogs first and call C code only
+-- when a bucketed table is concerned: without the library all other DDL works.
+-- They only anticipate; a table they missed registers itself at its first use.
+--
+
+CREATE FUNCTION bucketfdw.ddl_command(command pg_ddl_command, concerned oid[]) RETURNS void
+	AS 'MODULE_PATHNAME', 'bucketfdw_ddl_command'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+CREATE FUNCTION bucketfdw.object_dropped(relid oid, column_number integer) RETURNS void
+	AS 'MODULE_PATHNAME', 'bucketfdw_object_dropped'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+REVOKE EXECUTE ON FUNCTION bucketfdw.object_dropped(oid, integer) FROM PUBLIC;
+
+-- Bucketed tables that a command touches: those it names, their partitions and
+-- children, and those with a column of a type that depends on what it names.
+CREATE FUNCTION bucketfdw.on_ddl_end() RETURNS event_trigger
+	LANGUAGE plpgsql
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	wrapper pg_catalog.oid;
+	concerned pg_catalog.oid[];
+BEGIN
+	SELECT w.oid INTO wrapper
+	FROM pg_catalog.pg_foreign_data_wrapper w
+		JOIN pg_catalog.pg_proc p ON p.oid = w.fdwhandler
+		JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+	WHERE n.nspname = 'bucketfdw' AND p.proname = 'handler'
+		AND EXISTS (
+			SELECT FROM pg_catalog.pg_foreign_server s
+				JOIN pg_catalog.pg_foreign_table t ON t.ftserver = s.oid
+			WHERE s.srvfdw = w.oid
+		);
+
+	IF NOT FOUND THEN
+		RETURN;
+	END IF;
+
+	WITH RECURSIVE reached (classid, objid) AS (
+		SELECT d.classid, d.objid
+		FROM pg_catalog.pg_event_trigger_ddl_commands() d
+		WHERE d.classid IN ('pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_type'::pg_catalog.regclass)
+		UNION
+		SELECT n.classid, n.objid
+		FROM reached r CROSS JOIN LATERAL (
+			SELECT r.classid, i.inhrelid
+			FROM pg_catalog.pg_inherits i
+			WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND i.inhparent = r.objid
+			UNION ALL
+			SELECT 'pg_catalog.pg_type'::pg_catalog.regclass, c.reltype
+			FROM pg_catalog.pg_class c
+			WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND c.oid = r.objid AND c.reltype <> 0
+			UNION ALL
+			SELECT e.classid, e.objid
+			FROM pg_catalog.pg_depend e
+			WHERE r.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
+				AND e.refclassid = r.classid AND e.refobjid = r.objid
+				AND e.classid IN ('pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_type'::pg_catalog.regclass)
+		) AS n (classid, objid)
+	)
+	SELECT pg_catalog.array_agg(t.ftrelid ORDER BY t.ftrelid) INTO concerned
+	FROM reached r
+		JOIN pg_catalog.pg_foreign_table t ON t.ftrelid = r.objid
+		JOIN pg_catalog.pg_foreign_server s ON s.oid = t.ftserver
+	WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND s.srvfdw = wrapper;
+
+	IF concerned IS NOT NULL THEN
+		PERFORM bucketfdw.ddl_command(d.command, concerned)
+		FROM pg_catalog.pg_event_trigger_ddl_commands() d;
+	END IF;
+END
+$$;
+
+-- Runs as its owner: what is dropped is found in the catalog of bucketfdw.
+CREATE FUNCTION bucketfdw.on_drop() RETURNS event_trigger
+	LANGUAGE plpgsql
+	SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF NOT EXISTS (
+		SELECT FROM pg_catalog.pg_event_trigger_dropped_objects() d
+		WHERE d.object_type IN ('foreign table', 'foreign table column')
+	) THEN
+		RETURN;
+	END IF;
+
+	IF EXISTS (
+		SELECT FROM pg_catalog.pg_event_trigger_dropped_objects() d
+			JOIN bucketfdw.spec s ON s.relid = d.objid
+		WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+	) THEN
+		PERFORM bucketfdw.object_dropped(d.objid, d.objsubid)
+		FROM pg_catalog.pg_event_trigger_dropped_objects() d
+		WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+			AND d.object_type IN ('foreign table', 'foreign table column');
+	END IF;
+END
+$$;
+
+REVOKE EXECUTE ON FUNCTION bucketfdw.on_ddl_end(), bucketfdw.on_drop() FROM PUBLIC;
+
+CREATE EVENT TRIGGER bucketfdw_ddl_end ON ddl_command_end
+	WHEN TAG IN ('CREATE FOREIGN TABLE', 'ALTER FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW',
+				 'ALTER MATERIALIZED VIEW', 'ALTER TYPE', 'ALTER DOMAIN')
+	EXECUTE FUNCTION bucketfdw.on_ddl_end();
+
+ALTER EVENT TRIGGER bucketfdw_ddl_end ENABLE ALWAYS;
+
+CREATE EVENT TRIGGER bucketfdw_drop ON sql_drop
+	WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'DROP COLLATION', 'DROP DOMAIN', 'DROP EXTENSION',
+				 'DROP FOREIGN DATA WRAPPER', 'DROP FOREIGN TABLE', 'DROP FUNCTION', 'DROP OPERATOR', 'DROP OWNED',
+				 'DROP ROUTINE', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE', 'DROP TYPE')
+	EXECUTE FUNCTION bucketfdw.on_drop();
+
+ALTER EVENT TRIGGER bucketfdw_drop ENABLE ALWAYS;
+
+-- Remove what an earlier installation left in this database.
+CREATE FUNCTION bucketfdw.sweep_at_install() RETURNS void
+	AS 'MODULE_PATHNAME', 'bucketfdw_sweep_at_install'
+	LANGUAGE C STRICT;
+
+SELECT bucketfdw.sweep_at_install();
+
+DROP FUNCTION bucketfdw.sweep_at_install();

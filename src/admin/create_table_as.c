@@ -1,0 +1,576 @@
+/*
+ * create_table_as.c
+ *	  bucketfdw.create_table_as: a bucketed table from a query, the
+ *	  saveAsTable of this world.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "admin/load_query.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "commands/defrem.h"
+#include "compat.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "guc.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "storage/manifest.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+#include "utils/varlena.h"
+
+typedef enum SaveMode
+{
+	SAVE_ERROR,
+	SAVE_APPEND,
+	SAVE_OVERWRITE,
+	SAVE_IGNORE
+} SaveMode;
+
+/* The arguments of a call; NULL or -1: not given. */
+typedef struct CreateTableArgs
+{
+	RangeVar   *table;
+	const char *query;
+	char	   *bucket_by;
+	int			buckets;
+	char	   *sort_by;
+	SaveMode	mode;
+	bool		with_data;
+	Oid			colocate_with;	/* InvalidOid: not given */
+	char	   *compression;
+	int			compression_level;
+} CreateTableArgs;
+
+PG_FUNCTION_INFO_V1(bucketfdw_create_table_as);
+
+PGDLLEXPORT Datum bucketfdw_create_table_as(PG_FUNCTION_ARGS);
+
+static SaveMode
+ParseMode(const char *mode)
+{
+	if (pg_strcasecmp(mode, "error") == 0 || pg_strcasecmp(mode, "errorifexists") == 0)
+		return SAVE_ERROR;
+	if (pg_strcasecmp(mode, "append") == 0)
+		return SAVE_APPEND;
+	if (pg_strcasecmp(mode, "overwrite") == 0)
+		return SAVE_OVERWRITE;
+	if (pg_strcasecmp(mode, "ignore") == 0)
+		return SAVE_IGNORE;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid mode \"%s\"", mode),
+			 errhint("Valid modes are \"error\" (or \"errorifexists\"), \"append\", \"overwrite\", \"ignore\".")));
+}
+
+static char *
+TextArgument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (!PG_ARGISNULL(n))
+		return text_to_cstring(PG_GETARG_TEXT_PP(n));
+	if (name)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+	return NULL;
+}
+
+static void
+GetArguments(FunctionCallInfo fcinfo, CreateTableArgs *args)
+{
+	(void) TextArgument(fcinfo, 0, "table_name");
+	args->table = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(0)));
+	args->query = TextArgument(fcinfo, 1, "query");
+	args->bucket_by = TextArgument(fcinfo, 2, NULL);
+	args->buckets = PG_ARGISNULL(3) ? -1 : PG_GETARG_INT32(3);
+	args->sort_by = TextArgument(fcinfo, 4, NULL);
+	args->mode = ParseMode(TextArgument(fcinfo, 5, "mode"));
+	if (PG_ARGISNULL(6))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", "with_data")));
+	args->with_data = PG_GETARG_BOOL(6);
+	args->colocate_with = PG_ARGISNULL(7) ? InvalidOid : PG_GETARG_OID(7);
+	args->compression = TextArgument(fcinfo, 8, NULL);
+	args->compression_level = PG_ARGISNULL(9) ? -1 : PG_GETARG_INT32(9);
+
+	if (!PG_ARGISNULL(3) && (args->buckets < 1 || args->buckets > BF_MAX_BUCKETS))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("buckets must be between 1 and %d", BF_MAX_BUCKETS)));
+	if (!PG_ARGISNULL(9) && args->compression_level < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("compression_level must not be negative")));
+}
+
+static void
+AddOption(List **options, const char *name, const char *value)
+{
+	if (value)
+		*options = lappend(*options, makeDefElem(pstrdup(name), (Node *) makeString(pstrdup(value)), -1));
+}
+
+/* The table options that the arguments ask for. */
+static List *
+OptionList(const CreateTableArgs *args)
+{
+	List	   *options = NIL;
+
+	AddOption(&options, "bucket_by", args->bucket_by);
+	if (args->buckets >= 0)
+		AddOption(&options, "buckets", psprintf("%d", args->buckets));
+	AddOption(&options, "sort_by", args->sort_by);
+	AddOption(&options, "compression", args->compression);
+	if (args->compression_level >= 0)
+		AddOption(&options, "compression_level", psprintf("%d", args->compression_level));
+	return options;
+}
+
+static char *
+DescribeSpec(const BucketSpec *spec, TupleDesc desc)
+{
+	return psprintf("bucket_by '%s', buckets '%d', sort_by '%s'",
+					BucketSpecBucketBy(spec, desc), spec->nbuckets, BucketSpecSortBy(spec, desc));
+}
+
+/* "a integer, b text": the columns a user sees. */
+static char *
+DescribeColumns(TupleDesc desc)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped)
+			continue;
+		appendStringInfo(&buf, "%s%s %s", buf.len > 0 ? ", " : "",
+						 quote_identifier(NameStr(att->attname)),
+						 format_type_with_typemod(att->atttypid, att->atttypmod));
+	}
+	return buf.data;
+}
+
+/* Is there a column of that name? */
+static bool
+HasColumn(TupleDesc desc, const char *name)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped && strcmp(NameStr(att->attname), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static Relation
+OpenBucketTable(Oid relid, LOCKMODE lockmode)
+{
+	Relation	rel;
+
+	if (!IsBucketTable(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a bucketed table", get_rel_name(relid))));
+	rel = table_open(relid, lockmode);
+	return rel;
+}
+
+/*
+ * Take the number of buckets from colocate_with and, when the query has
+ * columns of these names, the bucket columns.
+ */
+static void
+FollowColocated(CreateTableArgs *args, TupleDesc desc)
+{
+	Relation	rel = OpenBucketTable(args->colocate_with, AccessShareLock);
+	TupleDesc	other = RelationGetDescr(rel);
+	BucketSpec *spec = TableOptionsGet(rel)->spec;
+
+	if (args->buckets >= 0 && args->buckets != spec->nbuckets)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("buckets %d contradict colocate_with", args->buckets),
+				 errdetail("Table \"%s\" has %d buckets.", RelationGetRelationName(rel), spec->nbuckets),
+				 errhint("Leave out buckets.")));
+	args->buckets = spec->nbuckets;
+
+	if (args->bucket_by == NULL)
+	{
+		for (int i = 0; i < spec->nkeys; i++)
+		{
+			const char *name = NameStr(TupleDescAttr(other, spec->sort[i].attnum - 1)->attname);
+
+			if (!HasColumn(desc, name))
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("bucket_by is needed"),
+						 errdetail("Table \"%s\" is bucketed by \"%s\", and the query has no column of that name.",
+								   RelationGetRelationName(rel), BucketSpecBucketBy(spec, other)),
+						 errhint("Name the matching columns of the query in bucket_by.")));
+		}
+		args->bucket_by = BucketSpecBucketBy(spec, other);
+	}
+	table_close(rel, NoLock);
+}
+
+/* Raise an error unless per-bucket joins with the table named in colocate_with are possible. */
+static void
+CheckColocated(const CreateTableArgs *args, const BucketSpec *spec, TupleDesc desc)
+{
+	Relation	rel = OpenBucketTable(args->colocate_with, AccessShareLock);
+	TupleDesc	other = RelationGetDescr(rel);
+	BucketSpec *with = TableOptionsGet(rel)->spec;
+	bool		fits = spec->nkeys == with->nkeys && spec->nbuckets == with->nbuckets;
+
+	for (int i = 0; fits && i < spec->nkeys; i++)
+		fits = spec->sort[i].keyclass == with->sort[i].keyclass;
+	if (!fits)
+	{
+		StringInfoData here;
+		StringInfoData there;
+
+		initStringInfo(&here);
+		initStringInfo(&there);
+		for (int i = 0; i < spec->nkeys; i++)
+			appendStringInfo(&here, "%s%s (%s)", i > 0 ? ", " : "",
+							 quote_identifier(NameStr(TupleDescAttr(desc, spec->sort[i].attnum - 1)->attname)),
+							 KeyClassName(spec->sort[i].keyclass));
+		for (int i = 0; i < with->nkeys; i++)
+			appendStringInfo(&there, "%s%s (%s)", i > 0 ? ", " : "",
+							 quote_identifier(NameStr(TupleDescAttr(other, with->sort[i].attnum - 1)->attname)),
+							 KeyClassName(with->sort[i].keyclass));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("tables \"%s\" and \"%s\" would not be joined per bucket",
+						args->table->relname, RelationGetRelationName(rel)),
+				 errdetail("\"%s\" would have %d buckets by %s; \"%s\" has %d buckets by %s.",
+						   args->table->relname, spec->nbuckets, here.data,
+						   RelationGetRelationName(rel), with->nbuckets, there.data),
+				 errhint("The bucket columns must be of the same key classes, in the same order.")));
+	}
+	table_close(rel, NoLock);
+}
+
+/* Refuse what cannot be a column of a table, before CREATE says so less clearly. */
+static void
+CheckQueryColumns(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		for (int j = 0; j < i; j++)
+		{
+			if (strcmp(NameStr(TupleDescAttr(desc, j)->attname), NameStr(att->attname)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" specified more than once", NameStr(att->attname)),
+						 errhint("Give the columns of the query different names with AS.")));
+		}
+		if (get_typtype(att->atttypid) == TYPTYPE_PSEUDO)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+					 errmsg("column \"%s\" has pseudo-type %s", NameStr(att->attname),
+							format_type_be(att->atttypid)),
+					 errhint("Cast the column to a named type.")));
+		if (type_is_collatable(att->atttypid) && !OidIsValid(att->attcollation))
+			ereport(ERROR,
+					(errcode(ERRCODE_INDETERMINATE_COLLATION),
+					 errmsg("no collation was derived for column \"%s\" with collatable type %s",
+							NameStr(att->attname), format_type_be(att->atttypid)),
+					 errhint("Use the COLLATE clause to set the collation explicitly.")));
+	}
+}
+
+static void
+Execute(const char *sql)
+{
+	int			rc;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	rc = SPI_execute(sql, false, 0);
+	if (rc != SPI_OK_UTILITY)
+		elog(ERROR, "unexpected result %d of \"%s\"", rc, sql);
+	SPI_finish();
+	CommandCounterIncrement();
+}
+
+/*
+ * CREATE FOREIGN TABLE with the columns of the query: as a statement, so that
+ * privileges, search_path and event triggers work as ever.  Returns its oid.
+ */
+static Oid
+CreateTable(const CreateTableArgs *args, Oid nspoid, TupleDesc desc)
+{
+	StringInfoData sql;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (",
+					 quote_qualified_identifier(get_namespace_name(nspoid), args->table->relname));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		appendStringInfo(&sql, "%s%s %s", i > 0 ? ", " : "", quote_identifier(NameStr(att->attname)),
+						 format_type_with_typemod(att->atttypid, att->atttypmod));
+		if (OidIsValid(att->attcollation) && att->attcollation != get_typcollation(att->atttypid))
+			appendStringInfo(&sql, " COLLATE %s", generate_collation_name(att->attcollation));
+	}
+	appendStringInfoString(&sql, ") SERVER bucketfdw OPTIONS (");
+	foreach(lc, OptionList(args))
+	{
+		DefElem    *option = lfirst(lc);
+
+		appendStringInfo(&sql, "%s%s %s", foreach_current_index(lc) > 0 ? ", " : "",
+						 quote_identifier(option->defname), quote_literal_cstr(defGetString(option)));
+	}
+	appendStringInfoChar(&sql, ')');
+	Execute(sql.data);
+	return get_relname_relid(args->table->relname, nspoid);
+}
+
+/*
+ * The spec and compression of an existing table stay; arguments that ask for
+ * others are an error.
+ */
+static void
+CheckSameSpec(const CreateTableArgs *args, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	TableOptions *have = TableOptionsGet(rel);
+	TableOptions *want;
+	CreateTableArgs full = *args;
+
+	if (full.bucket_by == NULL)
+	{
+		full.bucket_by = BucketSpecBucketBy(have->spec, desc);
+		if (full.sort_by == NULL)
+			full.sort_by = BucketSpecSortBy(have->spec, desc);
+	}
+	want = TableOptionsParse(OptionList(&full), desc, RelationGetRelationName(rel), have->spec->nbuckets);
+
+	/* without sort_by, the order of the table is meant when it begins with the same columns */
+	if (full.sort_by == NULL && want->spec->nkeys == have->spec->nkeys)
+	{
+		full.sort_by = BucketSpecSortBy(have->spec, desc);
+		if (strcmp(BucketSpecBucketBy(want->spec, desc), BucketSpecBucketBy(have->spec, desc)) == 0)
+			want = TableOptionsParse(OptionList(&full), desc, RelationGetRelationName(rel),
+									 have->spec->nbuckets);
+	}
+
+	if (!BucketSpecEqual(want->spec, have->spec))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bucketed table \"%s\" has another bucket spec", RelationGetRelationName(rel)),
+				 errdetail("The table has %s; the call asks for %s.",
+						   DescribeSpec(have->spec, desc), DescribeSpec(want->spec, desc)),
+				 errhint("Leave out bucket_by, buckets and sort_by to use those of the table.")));
+	if ((args->compression && want->compression != have->compression) ||
+		(args->compression_level >= 0 && want->compression_level != have->compression_level))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bucketed table \"%s\" has another compression", RelationGetRelationName(rel)),
+				 errhint("Leave out compression and compression_level, or change them with ALTER FOREIGN TABLE ... OPTIONS.")));
+}
+
+/* overwrite replaces the contents, not the table: the columns must be the same. */
+static void
+CheckSameColumns(Relation rel, TupleDesc query_desc)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			s = 0;
+	bool		same = true;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		Form_pg_attribute other;
+
+		if (att->attisdropped)
+			continue;
+		other = s < query_desc->natts ? TupleDescAttr(query_desc, s) : NULL;
+		if (other == NULL || strcmp(NameStr(att->attname), NameStr(other->attname)) != 0)
+		{
+			/* the table computes it itself */
+			if (att->attgenerated || att->attidentity)
+				continue;
+			same = false;
+			break;
+		}
+		if (att->atttypid != other->atttypid && getBaseType(att->atttypid) != getBaseType(other->atttypid))
+		{
+			same = false;
+			break;
+		}
+		s++;
+	}
+	if (!same || s < query_desc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+				 errmsg("bucketed table \"%s\" has other columns than the query", RelationGetRelationName(rel)),
+				 errdetail("The table has (%s); the query has (%s).",
+						   DescribeColumns(desc), DescribeColumns(query_desc)),
+				 errhint("Make the query give the columns of the table, or drop the table first.")));
+}
+
+static void
+CheckPrivilege(Relation rel, AclMode privilege)
+{
+	AclResult	result = pg_class_aclcheck(RelationGetRelid(rel), GetUserId(), privilege);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_FOREIGN_TABLE, RelationGetRelationName(rel));
+}
+
+/* Load the query into a table that was there before. */
+static int64
+LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid)
+{
+	bool		overwrite = args->mode == SAVE_OVERWRITE;
+	LoadState  *state;
+	LoadTarget *target;
+	Relation	rel;
+	char	   *name;
+	int64		rows;
+
+	/*
+	 * While new contents are collected nobody may add rows to the old ones:
+	 * they would be lost.  Readers wait only for the end.
+	 */
+	rel = OpenBucketTable(relid, overwrite ? ShareRowExclusiveLock : RowExclusiveLock);
+	CheckPrivilege(rel, ACL_INSERT);
+	if (overwrite)
+		CheckPrivilege(rel, ACL_TRUNCATE);
+	CheckSameSpec(args, rel);
+	if (OidIsValid(args->colocate_with))
+		CheckColocated(args, TableOptionsGet(rel)->spec, RelationGetDescr(rel));
+	if (overwrite)
+		CheckSameColumns(rel, query_desc);
+	target = LoadTargetCreate(rel, query_desc);
+	if (!args->with_data)
+	{
+		table_close(rel, NoLock);
+		return 0;
+	}
+	name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+									  RelationGetRelationName(rel));
+
+	if (!overwrite)
+	{
+		state = LoadBegin(rel, maintenance_work_mem);
+		rows = LoadQueryRun(query, args->query, state, target);
+		table_close(rel, NoLock);
+		LoadSealTable(relid);
+		return rows;
+	}
+
+	state = LoadBeginDetached(rel, maintenance_work_mem);
+	rows = LoadQueryRun(query, args->query, state, target);
+	table_close(rel, NoLock);
+	Execute(psprintf("TRUNCATE ONLY %s", name));
+	LoadSealDetached(state);
+	return rows;
+}
+
+static void
+AnalyzeTable(Oid relid)
+{
+	/* others than the owner would only be told so by a warning */
+	if (BfOwnsRelation(relid, GetUserId()))
+		Execute(psprintf("ANALYZE %s",
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													get_rel_name(relid))));
+}
+
+/*
+ * Create a bucketed table from a query, or append to or overwrite one.
+ * Returns the number of rows written.
+ */
+Datum
+bucketfdw_create_table_as(PG_FUNCTION_ARGS)
+{
+	CreateTableArgs args;
+	Query	   *query;
+	TupleDesc	desc;
+	Oid			nspoid;
+	Oid			relid;
+	int64		rows = 0;
+
+	PreventCommandIfReadOnly("bucketfdw.create_table_as()");
+	PreventCommandIfParallelMode("bucketfdw.create_table_as()");
+	GetArguments(fcinfo, &args);
+
+	/* an old table is found along search_path, a new one gets in the way only where it would be */
+	nspoid = RangeVarGetCreationNamespace(args.table);
+	if (args.mode == SAVE_ERROR || args.mode == SAVE_IGNORE)
+		relid = get_relname_relid(args.table->relname, nspoid);
+	else
+		relid = RangeVarGetRelid(args.table, NoLock, true);
+	if (OidIsValid(relid) && args.mode == SAVE_IGNORE)
+	{
+		ereport(NOTICE,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists, skipping", args.table->relname)));
+		PG_RETURN_INT64(0);
+	}
+	if (OidIsValid(relid) && args.mode == SAVE_ERROR)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", args.table->relname),
+				 errhint("Use mode => 'append', 'overwrite' or 'ignore'.")));
+
+	CommandCounterIncrement();
+	query = LoadQueryAnalyze(args.query);
+	desc = ExecCleanTypeFromTL(query->targetList);
+	CheckQueryColumns(desc);
+	if (OidIsValid(args.colocate_with))
+		FollowColocated(&args, desc);
+
+	if (OidIsValid(relid))
+		rows = LoadExisting(&args, query, desc, relid);
+	else
+	{
+		TableOptions *options;
+
+		if (args.bucket_by == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("bucket_by is needed to create bucketed table \"%s\"", args.table->relname),
+					 errhint("Name the columns that joins and GROUP BY use, for example bucket_by => 'customer_id'.")));
+		options = TableOptionsParse(OptionList(&args), desc, args.table->relname, bf_default_buckets);
+		if (OidIsValid(args.colocate_with))
+			CheckColocated(&args, options->spec, desc);
+
+		relid = CreateTable(&args, nspoid, desc);
+		if (args.with_data)
+		{
+			Relation	rel = table_open(relid, RowExclusiveLock);
+
+			rows = LoadQueryRun(query, args.query, LoadBegin(rel, maintenance_work_mem), NULL);
+			table_close(rel, NoLock);
+			LoadSealTable(relid);
+		}
+	}
+	CommandCounterIncrement();
+	if (args.with_data)
+		AnalyzeTable(relid);
+	PG_RETURN_INT64(rows);
+}

@@ -1,0 +1,272 @@
+/*
+ * inspect.c
+ *	  SQL functions that show sizes, buckets and versions, and cleanup().
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/xlog.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class_d.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_type_d.h"
+#include "commands/extension.h"
+#include "compat.h"
+#include "fmgr.h"
+#include "format/file_format.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/directory.h"
+#include "storage/file_store.h"
+#include "storage/manifest.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/varlena.h"
+
+#define BF_LIBRARY_VERSION "1.0.0"
+
+/* sizes of a bucket that a parallel or in-memory step handles well */
+#define SMALL_BUCKET (INT64CONST(128) * 1024 * 1024)
+#define LARGE_BUCKET (INT64CONST(1024) * 1024 * 1024)
+
+PG_FUNCTION_INFO_V1(bucketfdw_bucket_stats);
+PG_FUNCTION_INFO_V1(bucketfdw_table_size);
+PG_FUNCTION_INFO_V1(bucketfdw_database_size);
+PG_FUNCTION_INFO_V1(bucketfdw_info);
+PG_FUNCTION_INFO_V1(bucketfdw_cleanup);
+
+PGDLLEXPORT Datum bucketfdw_bucket_stats(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_table_size(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_database_size(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_info(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_cleanup(PG_FUNCTION_ARGS);
+
+static void
+RequireBucketTable(Oid relid)
+{
+	const char *relname = get_rel_name(relid);
+
+	if (relname == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	if (!IsBucketTable(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a bucketed table", relname)));
+}
+
+/* What one bucket holds. */
+typedef struct BucketTotal
+{
+	int64		rows;
+	int64		bytes;
+	int			runs;
+} BucketTotal;
+
+/*
+ * One row for each bucket.  Files written with other bucket counts are folded
+ * to the count that all of them share, their greatest common divisor.
+ */
+Datum
+bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	rel;
+	Snapshot	snapshot;
+	Manifest   *manifest;
+	BucketTotal *totals;
+	int			nbuckets;
+
+	rel = relation_open(relid, AccessShareLock);
+	RequireBucketTable(relid);
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+
+	InitMaterializedSRF(fcinfo, 0);
+
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	manifest = ManifestRead(relid, snapshot);
+	UnregisterSnapshot(snapshot);
+
+	nbuckets = manifest->nfiles > 0 ? ManifestBuckets(manifest) :
+		TableOptionsGet(rel)->spec->nbuckets;
+	totals = palloc0(sizeof(BucketTotal) * nbuckets);
+	for (int i = 0; i < manifest->nruns; i++)
+	{
+		BucketTotal *total = &totals[manifest->runs[i].bucket % nbuckets];
+
+		total->rows += manifest->runs[i].rows;
+		total->bytes += manifest->runs[i].bytes;
+		total->runs++;
+	}
+
+	for (int i = 0; i < nbuckets; i++)
+	{
+		Datum		values[6];
+		bool		nulls[6] = {false};
+
+		values[0] = Int32GetDatum(i);
+		values[1] = Int64GetDatum(totals[i].rows);
+		values[2] = Int64GetDatum(totals[i].bytes);
+		values[3] = Int32GetDatum(totals[i].runs);
+		nulls[4] = manifest->rows == 0;
+		values[4] = Float8GetDatum(nulls[4] ? 0.0 :
+								   (double) totals[i].rows * nbuckets / manifest->rows);
+		values[5] = CStringGetTextDatum(totals[i].bytes < SMALL_BUCKET ? "small" :
+										totals[i].bytes > LARGE_BUCKET ? "large" : "ok");
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	relation_close(rel, AccessShareLock);
+	return (Datum) 0;
+}
+
+/* DirectoryCallback: add the size of a file. */
+static void
+AddFileSize(const char *path, const char *name, void *arg)
+{
+	char		file[MAXPGPATH];
+	struct stat st;
+
+	snprintf(file, sizeof(file), "%s/%s", path, name);
+	if (stat(file, &st) == 0 && S_ISREG(st.st_mode))
+		*(int64 *) arg += st.st_size;
+}
+
+/* DirectoryCallback: add the sizes of the files of a table. */
+static void
+AddTableSize(const char *path, const char *name, void *arg)
+{
+	char		directory[MAXPGPATH];
+	Oid			relid;
+
+	if (!DirectoryParseTable(name, &relid))
+		return;
+	snprintf(directory, sizeof(directory), "%s/%s", path, name);
+	DirectoryWalk(directory, AddFileSize, arg);
+}
+
+Datum
+bucketfdw_table_size(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	char		path[MAXPGPATH];
+	int64		size = 0;
+
+	RequireBucketTable(relid);
+	snprintf(path, sizeof(path), "%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
+	DirectoryWalk(path, AddFileSize, &size);
+	PG_RETURN_INT64(size);
+}
+
+Datum
+bucketfdw_database_size(PG_FUNCTION_ARGS)
+{
+	char		path[MAXPGPATH];
+	int64		size = 0;
+
+	snprintf(path, sizeof(path), "%s/%u", BF_DIRECTORY, MyDatabaseId);
+	DirectoryWalk(path, AddTableSize, &size);
+	PG_RETURN_INT64(size);
+}
+
+/* true if a list of preloaded libraries names ours. */
+static bool
+ListNamesLibrary(const char *list)
+{
+	List	   *libraries;
+	ListCell   *lc;
+
+	if (list == NULL || !SplitDirectoriesString(pstrdup(list), ',', &libraries))
+		return false;
+	foreach(lc, libraries)
+	{
+		const char *name = last_dir_separator(lfirst(lc));
+
+		name = name ? name + 1 : lfirst(lc);
+		if (strcmp(name, "bucketfdw") == 0 || strcmp(name, "bucketfdw.so") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Version of the extension's SQL objects in this database. */
+static char *
+ExtensionVersion(void)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	char	   *version = NULL;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("bucketfdw"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		datum = heap_getattr(tuple, Anum_pg_extension_extversion,
+										 RelationGetDescr(rel), &isnull);
+
+		if (!isnull)
+			version = TextDatumGetCString(datum);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return version;
+}
+
+Datum
+bucketfdw_info(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		codecs[3];
+	Datum		values[7];
+	bool		nulls[7] = {false};
+	char	   *version = ExtensionVersion();
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	codecs[0] = CStringGetTextDatum("none");
+	codecs[1] = CStringGetTextDatum("lz4");
+	codecs[2] = CStringGetTextDatum("zstd");
+
+	values[0] = CStringGetTextDatum(BF_LIBRARY_VERSION);
+	nulls[1] = version == NULL;
+	values[1] = nulls[1] ? (Datum) 0 : CStringGetTextDatum(version);
+	values[2] = Int32GetDatum(BF_FORMAT_VERSION);
+	values[3] = Int32GetDatum(BF_HASH_VERSION);
+	values[4] = PointerGetDatum(construct_array(codecs, 3, TEXTOID, -1, false, TYPALIGN_INT));
+	values[5] = BoolGetDatum(ListNamesLibrary(shared_preload_libraries_string) ||
+							 ListNamesLibrary(session_preload_libraries_string));
+	values[6] = CStringGetTextDatum(psprintf("%s/%u", BF_DIRECTORY, MyDatabaseId));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* EXECUTE on it is the right to use it. */
+Datum
+bucketfdw_cleanup(PG_FUNCTION_ARGS)
+{
+	int64		removed;
+
+	PreventCommandDuringRecovery("bucketfdw.cleanup()");
+	PreventCommandIfReadOnly("bucketfdw.cleanup()");
+	removed = StoreReclaimGarbage(InvalidOid);
+	removed += StoreSweepOrphans();
+	PG_RETURN_INT64(removed);
+}

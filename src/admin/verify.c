@@ -1,0 +1,417 @@
+/*
+ * verify.c
+ *	  bucketfdw.verify: look for defects in the files of bucketed tables.
+ *
+ * Whatever a file holds, the answer is rows, not an error: damage that the
+ * reader reports is caught file by file and block by block.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class_d.h"
+#include "catalog/pg_foreign_table.h"
+#include "compat.h"
+#include "fmgr.h"
+#include "format/reader.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/file_store.h"
+#include "storage/lmgr.h"
+#include "storage/manifest.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(bucketfdw_verify);
+
+PGDLLEXPORT Datum bucketfdw_verify(PG_FUNCTION_ARGS);
+
+/* Where defects go, and the file they are found in. */
+typedef struct VerifyState
+{
+	ReturnSetInfo *rsinfo;
+	Relation	rel;
+	Manifest   *manifest;
+	const char *path;
+	MemoryContext file_cxt;		/* reset after each file */
+	MemoryContext block_cxt;	/* reset after each block */
+} VerifyState;
+
+/* What the last row of the blocks of a run so far was. */
+typedef struct LastRow
+{
+	bool		valid;
+	Datum	   *values;			/* over the sort columns; copies */
+	bool	   *nulls;
+	MemoryContext cxt;
+} LastRow;
+
+/* Report a defect; bucket and block -1: unknown. */
+static void
+Defect(VerifyState *state, int bucket, int block, const char *problem, const char *detail)
+{
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	values[0] = CStringGetTextDatum(state->path);
+	values[1] = Int32GetDatum(bucket);
+	nulls[1] = bucket < 0;
+	values[2] = Int32GetDatum(block);
+	nulls[2] = block < 0;
+	values[3] = CStringGetTextDatum(problem);
+	values[4] = CStringGetTextDatum(detail);
+	tuplestore_putvalues(state->rsinfo->setResult, state->rsinfo->setDesc, values, nulls);
+}
+
+/*
+ * Take over an error about a damaged or missing file; any other one is
+ * raised again.  Called in PG_CATCH, in the memory context of before.
+ */
+static void
+DefectFromError(VerifyState *state, int bucket, int block)
+{
+	ErrorData  *error = CopyErrorData();
+
+	if (error->sqlerrcode != ERRCODE_DATA_CORRUPTED && error->sqlerrcode != ERRCODE_UNDEFINED_FILE)
+		PG_RE_THROW();
+	FlushErrorState();
+	Defect(state, bucket, block,
+		   error->sqlerrcode == ERRCODE_UNDEFINED_FILE ? "missing file" : "checksum",
+		   error->detail ? psprintf("%s: %s", error->message, error->detail) : error->message);
+	FreeErrorData(error);
+}
+
+/* Compare what the file says of itself with the manifest. */
+static void
+VerifyCounts(VerifyState *state, int file, FileReader *reader)
+{
+	const ManifestFile *want = &state->manifest->files[file];
+	int			nruns = 0;
+
+	if (reader->source->size != want->bytes)
+		Defect(state, -1, -1, "count",
+			   psprintf("the file has %llu bytes, the manifest says %lld",
+						(unsigned long long) reader->source->size, (long long) want->bytes));
+	if (reader->nrows != want->rows)
+		Defect(state, -1, -1, "count",
+			   psprintf("the file has %lld rows, the manifest says %lld",
+						(long long) reader->nrows, (long long) want->rows));
+	if (!BucketSpecEqual(reader->spec, state->manifest->specs[want->spec]))
+		Defect(state, -1, -1, "wrong bucket",
+			   "the file was written with another bucket spec than the manifest says");
+
+	for (int i = 0; i < state->manifest->nruns; i++)
+	{
+		const ManifestRun *run = &state->manifest->runs[i];
+
+		if (run->file != file)
+			continue;
+		nruns++;
+		if (run->run >= reader->nruns)
+			Defect(state, run->bucket, -1, "count",
+				   psprintf("the manifest names run %d, the file has %d runs", run->run, reader->nruns));
+		else if (reader->runs[run->run].bucket != run->bucket ||
+				 reader->runs[run->run].nrows != run->rows)
+			Defect(state, run->bucket, -1, "count",
+				   psprintf("run %d has %lld rows of bucket %d, the manifest says %lld rows of bucket %d",
+							run->run, (long long) reader->runs[run->run].nrows,
+							reader->runs[run->run].bucket, (long long) run->rows, run->bucket));
+	}
+	if (nruns != reader->nruns)
+		Defect(state, -1, -1, "count",
+			   psprintf("the file has %d runs, the manifest names %d", reader->nruns, nruns));
+}
+
+/*
+ * Order and placement of the rows of a block, whose sort columns are decoded
+ * into keys.  At most one defect of each kind for a block.
+ */
+static void
+VerifyRows(VerifyState *state, FileReader *reader, const FileRun *run, int block,
+		   const ColumnVector *keys, LastRow *last)
+{
+	const BucketSpec *spec = reader->spec;
+	int			nrows = reader->blocks[block].nrows;
+	int			nsort = spec->nsort;
+	int			maxatt = 0;
+	Datum	   *values[2];
+	bool	   *nulls[2];
+	Datum	   *row_values;
+	bool	   *row_nulls;
+	bool		order_done = false;
+	bool		place_done = false;
+
+	for (int k = 0; k < nsort; k++)
+		maxatt = Max(maxatt, spec->sort[k].attnum);
+	row_values = palloc0(sizeof(Datum) * maxatt);
+	row_nulls = palloc0(sizeof(bool) * maxatt);
+	for (int i = 0; i < 2; i++)
+	{
+		values[i] = palloc0(sizeof(Datum) * nsort);
+		nulls[i] = palloc0(sizeof(bool) * nsort);
+	}
+
+	for (int row = 0; row < nrows; row++)
+	{
+		Datum	   *v = values[row % 2];
+		bool	   *n = nulls[row % 2];
+
+		for (int k = 0; k < nsort; k++)
+		{
+			v[k] = keys[k].values[row];
+			n[k] = keys[k].nulls != NULL && keys[k].nulls[row];
+			row_values[spec->sort[k].attnum - 1] = v[k];
+			row_nulls[spec->sort[k].attnum - 1] = n[k];
+		}
+		if (!place_done &&
+			KeyBucket(BucketSpecHash(spec, row_values, row_nulls), spec->nbuckets) != run->bucket)
+		{
+			Defect(state, run->bucket, block, "wrong bucket",
+				   psprintf("row %d of the block belongs to bucket %d", row,
+							KeyBucket(BucketSpecHash(spec, row_values, row_nulls), spec->nbuckets)));
+			place_done = true;
+		}
+		if (!order_done && (row > 0 || last->valid) &&
+			BucketSpecCompare(spec, nsort,
+							  row > 0 ? values[(row + 1) % 2] : last->values,
+							  row > 0 ? nulls[(row + 1) % 2] : last->nulls, v, n) > 0)
+		{
+			Defect(state, run->bucket, block, "order",
+				   psprintf("row %d of the block sorts before the row in front of it", row));
+			order_done = true;
+		}
+		if (row == nrows - 1)
+		{
+			MemoryContext old;
+
+			MemoryContextReset(last->cxt);
+			old = MemoryContextSwitchTo(last->cxt);
+			last->values = palloc(sizeof(Datum) * nsort);
+			last->nulls = palloc(sizeof(bool) * nsort);
+			for (int k = 0; k < nsort; k++)
+			{
+				int16		typlen;
+				bool		typbyval;
+
+				get_typlenbyval(spec->sort[k].typid, &typlen, &typbyval);
+				last->nulls[k] = n[k];
+				last->values[k] = n[k] ? (Datum) 0 : datumCopy(v[k], typbyval, typlen);
+			}
+			last->valid = true;
+			MemoryContextSwitchTo(old);
+		}
+	}
+}
+
+/* Decode all columns of a block, then look at its rows. */
+static void
+VerifyBlock(VerifyState *state, FileReader *reader, const FileRun *run, int block,
+			ColumnBuffer **buffers, LastRow *last)
+{
+	ColumnVector *keys = palloc0(sizeof(ColumnVector) * reader->spec->nsort);
+	bool	   *is_key = palloc0(sizeof(bool) * reader->ncols);
+	ColumnVector other;
+	uint64		bytes = 0;
+
+	for (int k = 0; k < reader->spec->nsort; k++)
+	{
+		int			col = FileReaderFindColumn(reader, reader->spec->sort[k].attnum);
+
+		if (col < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("the file lacks sort column %d", reader->spec->sort[k].attnum)));
+		FileReaderDecode(reader, block, col, buffers[k], &keys[k], &bytes);
+		is_key[col] = true;
+	}
+	for (int col = 0; col < reader->ncols; col++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!is_key[col])
+			FileReaderDecode(reader, block, col, buffers[reader->spec->nsort], &other, &bytes);
+	}
+	VerifyRows(state, reader, run, block, keys, last);
+}
+
+/* All blocks of a file. */
+static void
+VerifyBlocks(VerifyState *state, FileReader *reader)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->file_cxt);
+	ColumnBuffer **buffers = palloc(sizeof(ColumnBuffer *) * (reader->spec->nsort + 1));
+	LastRow		last = {false};
+
+	/* one for each sort column, one for all others in turn */
+	for (int i = 0; i <= reader->spec->nsort; i++)
+		buffers[i] = ColumnBufferCreate(state->file_cxt);
+	last.cxt = AllocSetContextCreate(state->file_cxt, "bucketfdw last row", ALLOCSET_SMALL_SIZES);
+
+	for (int r = 0; r < reader->nruns; r++)
+	{
+		FileRun    *run = &reader->runs[r];
+
+		last.valid = false;
+		for (int block = run->first_block; block < run->first_block + run->nblocks; block++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			MemoryContextSwitchTo(state->block_cxt);
+			PG_TRY();
+			{
+				VerifyBlock(state, reader, run, block, buffers, &last);
+			}
+			PG_CATCH();
+			{
+				MemoryContextSwitchTo(state->block_cxt);
+				DefectFromError(state, run->bucket, block);
+
+				/* nothing is known about the rows in front of the next block */
+				last.valid = false;
+			}
+			PG_END_TRY();
+			MemoryContextSwitchTo(state->file_cxt);
+			MemoryContextReset(state->block_cxt);
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+VerifyFile(VerifyState *state, int file, bool quick)
+{
+	const ManifestFile *want = &state->manifest->files[file];
+	Oid			relid = RelationGetRelid(state->rel);
+	MemoryContext old = CurrentMemoryContext;
+	FileReader *volatile reader = NULL;
+
+	MemoryContextSwitchTo(state->file_cxt);
+	state->path = StorePath(MyDatabaseId, relid, want->file_id, want->first_bucket);
+	PG_TRY();
+	{
+		FileSource *source = StoreOpen(relid, RelationGetRelationName(state->rel),
+									   want->file_id, want->first_bucket);
+
+		reader = FileReaderOpen(source, want->file_id, MyDatabaseId, relid);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(state->file_cxt);
+		DefectFromError(state, -1, -1);
+		reader = NULL;
+	}
+	PG_END_TRY();
+
+	if (reader != NULL)
+	{
+		MemoryContextSwitchTo(state->file_cxt);
+		VerifyCounts(state, file, reader);
+		if (!quick)
+			VerifyBlocks(state, reader);
+	}
+
+	/* closes the file too */
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->file_cxt);
+}
+
+static void
+VerifyTable(VerifyState *state, Oid relid, bool quick)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw verify",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	Snapshot	snapshot;
+
+	state->rel = relation_open(relid, AccessShareLock);
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	state->manifest = ManifestRead(relid, snapshot);
+	state->file_cxt = AllocSetContextCreate(cxt, "bucketfdw verify file", ALLOCSET_DEFAULT_SIZES);
+	state->block_cxt = AllocSetContextCreate(cxt, "bucketfdw verify block", ALLOCSET_DEFAULT_SIZES);
+
+	for (int i = 0; i < state->manifest->nfiles; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		VerifyFile(state, i, quick);
+	}
+
+	/* until the files are read: the snapshot keeps dead ones on disk */
+	UnregisterSnapshot(snapshot);
+	relation_close(state->rel, AccessShareLock);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+}
+
+static bool
+MayVerify(Oid relid)
+{
+	return BfIsTableOwner(relid, GetUserId()) || BfMayMaintain(GetUserId());
+}
+
+/* All bucketed tables of the database that the caller may verify. */
+static List *
+AllTables(void)
+{
+	Relation	rel = table_open(ForeignTableRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+	List	   *result = NIL;
+
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
+
+		if (IsBucketTable(relid) && MayVerify(relid))
+			result = lappend_oid(result, relid);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+/*
+ * One row for each defect.  quick: existence, size and headers only.  A
+ * table: its owner or pg_maintain; null: all tables of which that is true.
+ */
+Datum
+bucketfdw_verify(PG_FUNCTION_ARGS)
+{
+	VerifyState state = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo};
+	bool		quick = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	List	   *tables;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+
+	if (PG_ARGISNULL(0))
+		tables = AllTables();
+	else
+	{
+		Oid			relid = PG_GETARG_OID(0);
+
+		if (!IsBucketTable(relid))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("relation with OID %u is not a bucketed table", relid)));
+		if (!MayVerify(relid))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+		tables = list_make1_oid(relid);
+	}
+
+	foreach(lc, tables)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		/* dropped meanwhile */
+		LockRelationOid(relid, AccessShareLock);
+		if (IsBucketTable(relid))
+			VerifyTable(&state, relid, quick);
+		UnlockRelationOid(relid, AccessShareLock);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * bucketfdw.c
+ *	  Module entry: settings, hooks, callbacks.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "exec/bucket_join.h"
+#include "fmgr.h"
+#include "guc.h"
+#include "load/load.h"
+#include "plan/join_path.h"
+#include "storage/file_store.h"
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	GucInit();
+	StoreInit();
+	LoadInit();
+	BucketJoinInit();
+	JoinPathInit();
+}

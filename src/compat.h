@@ -1,0 +1,161 @@
+/*
+ * compat.h
+ *	  The one place with PostgreSQL version guards.
+ */
+#ifndef BF_COMPAT_H
+#define BF_COMPAT_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM < 150000
+#error "bucketfdw needs PostgreSQL 15 or later"
+#endif
+
+/* the varlena macros moved out of postgres.h */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#ifdef WORDS_BIGENDIAN
+#error "bucketfdw needs a little-endian machine"
+#endif
+
+/* a generated column that is computed when read, and never stored */
+#if PG_VERSION_NUM >= 180000
+#define BfAttributeIsVirtual(att) ((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+#else
+#define BfAttributeIsVirtual(att) (false)
+#endif
+
+/* a hint that memory will soon be read */
+#if defined(__GNUC__)
+#define BfPrefetch(ptr) __builtin_prefetch(ptr)
+#else
+#define BfPrefetch(ptr) ((void) (ptr))
+#endif
+
+/* EXPLAIN's output functions moved to their own header in 18 */
+#if PG_VERSION_NUM >= 180000
+#define BF_EXPLAIN_HEADER "commands/explain_format.h"
+#else
+#define BF_EXPLAIN_HEADER "commands/explain.h"
+#endif
+
+/* read exactly size bytes of a BufFile or raise an error */
+#if PG_VERSION_NUM >= 160000
+#define BfBufFileReadExact(file, ptr, size) BufFileReadExact(file, ptr, size)
+#else
+#define BfBufFileReadExact(file, ptr, size) \
+	do { \
+		if (BufFileRead(file, ptr, size) != (size)) \
+			ereport(ERROR, \
+					(errcode_for_file_access(), \
+					 errmsg("could not read from a temporary file"))); \
+	} while (0)
+#endif
+
+/* create_foreignscan_path without pathkeys, outer path and fdw_restrictinfo */
+#if PG_VERSION_NUM >= 180000
+#define BfCreateForeignScanPath(root, rel, rows, startup, total, outer, private) \
+	create_foreignscan_path(root, rel, NULL, rows, 0, startup, total, NIL, outer, NULL, NIL, private)
+#elif PG_VERSION_NUM >= 170000
+#define BfCreateForeignScanPath(root, rel, rows, startup, total, outer, private) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, NIL, outer, NULL, NIL, private)
+#else
+#define BfCreateForeignScanPath(root, rel, rows, startup, total, outer, private) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, NIL, outer, NULL, private)
+#endif
+
+/* a provider must hand the join's clauses back from 17 on, or one-time filters are lost */
+#if PG_VERSION_NUM >= 170000
+#define BfSetCustomRestrictInfo(path, list) ((path)->custom_restrictinfo = (list))
+#else
+#define BfSetCustomRestrictInfo(path, list) ((void) (list))
+#endif
+
+/* estimate_array_length got a PlannerInfo argument in 17 */
+#if PG_VERSION_NUM >= 170000
+#define BfEstimateArrayLength(node) estimate_array_length(NULL, node)
+#else
+#define BfEstimateArrayLength(node) ((double) estimate_array_length(node))
+#endif
+
+/* does the collation order text by bytes? */
+#if PG_VERSION_NUM >= 180000
+#define BfCollationIsC(collation) (pg_newlocale_from_collation(collation)->collate_is_c)
+#else
+#define BfCollationIsC(collation) lc_collate_is_c(collation)
+#endif
+
+/* outer joins that may set the Var to NULL at this place; known from 16 on */
+#if PG_VERSION_NUM >= 160000
+#define BfVarIsNullable(var) (!bms_is_empty((var)->varnullingrels))
+#else
+#define BfVarIsNullable(var) (false)
+#endif
+
+/* members of a class below an outer join may differ (one NULL) in 15 */
+#if PG_VERSION_NUM >= 160000
+#define BfEclassBelowOuterJoin(ec) (false)
+#else
+#define BfEclassBelowOuterJoin(ec) ((ec)->ec_below_outer_join)
+#endif
+
+/* vacuum_delay_point got an argument in 18 */
+#if PG_VERSION_NUM >= 180000
+#define BfVacuumDelayPoint() vacuum_delay_point(true)
+#else
+#define BfVacuumDelayPoint() vacuum_delay_point()
+#endif
+
+/* ExecutorRun lost its argument execute_once in 18 */
+#if PG_VERSION_NUM >= 180000
+#define BfExecutorRun(desc) ExecutorRun(desc, ForwardScanDirection, 0)
+#else
+#define BfExecutorRun(desc) ExecutorRun(desc, ForwardScanDirection, 0, true)
+#endif
+
+/* ownership checks of all classes became one function in 16 */
+#if PG_VERSION_NUM >= 160000
+#define BfOwnsRelation(relid, user) object_ownercheck(RelationRelationId, relid, user)
+#else
+#define BfOwnsRelation(relid, user) pg_class_ownercheck(relid, user)
+#endif
+
+/* rights on tables; need utils/acl.h, catalog/pg_class_d.h and catalog/pg_authid_d.h */
+#if PG_VERSION_NUM >= 160000
+#define BfIsTableOwner(relid, role) object_ownercheck(RelationRelationId, relid, role)
+#else
+#define BfIsTableOwner(relid, role) pg_class_ownercheck(relid, role)
+#endif
+#if PG_VERSION_NUM >= 170000
+#define BfMayMaintain(role) has_privs_of_role(role, ROLE_PG_MAINTAIN)
+#else
+#define BfMayMaintain(role) superuser_arg(role)
+#endif
+
+/* a NOT NULL constraint that holds for all rows; needs access/tupdesc.h */
+#if PG_VERSION_NUM >= 180000
+#define BfColumnNotNull(desc, i) \
+	(TupleDescCompactAttr(desc, i)->attnullability == ATTNULLABLE_VALID)
+#else
+#define BfColumnNotNull(desc, i) (TupleDescAttr(desc, i)->attnotnull)
+#endif
+
+/* subtypes of ALTER TABLE; 15 marks recursion in them; need nodes/parsenodes.h */
+#if PG_VERSION_NUM < 160000
+#define BfAlterSubtype(subtype) \
+	((subtype) == AT_AddColumnRecurse ? AT_AddColumn : \
+	 (subtype) == AT_DropColumnRecurse ? AT_DropColumn : \
+	 (subtype) == AT_AddConstraintRecurse ? AT_AddConstraint : \
+	 (subtype) == AT_ValidateConstraintRecurse ? AT_ValidateConstraint : (subtype))
+#else
+#define BfAlterSubtype(subtype) (subtype)
+#endif
+#if PG_VERSION_NUM >= 170000
+#define BfIsSetExpression(subtype) ((subtype) == AT_SetExpression)
+#else
+#define BfIsSetExpression(subtype) (false)
+#endif
+
+#endif							/* BF_COMPAT_H */

@@ -1,0 +1,366 @@
+/*
+ * block_cursor.c
+ *	  Blocks of one run, one after the other.
+ */
+#include "postgres.h"
+
+#include "exec/block_cursor.h"
+#include "format/block_stats.h"
+#include "guc.h"
+#include "miscadmin.h"
+#include "storage/file_store.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* open files beyond this are closed, longest unused first */
+#define MAX_OPEN_FILES 64
+
+/*
+ * The plan relies on the spec it was made for; the files say what they are.
+ * A contradiction means catalog and files have come apart.
+ */
+static void
+CheckFileAgainstManifest(LeafReader *leaf, LeafFile *file, int fileno)
+{
+	ManifestFile *mf = &leaf->manifest->files[fileno];
+	FileReader *reader = file->reader;
+
+	if (!BucketSpecEqual(reader->spec, leaf->manifest->specs[mf->spec]) ||
+		reader->nrows != mf->rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("file \"%s\" of bucketed table \"%s\" does not match its manifest row",
+						file->source->path, RelationGetRelationName(leaf->rel)),
+				 errhint("Run bucketfdw.verify('%s') to see what is damaged.",
+						 RelationGetRelationName(leaf->rel))));
+}
+
+static void
+EvictOne(LeafReader *leaf)
+{
+	int			victim = -1;
+
+	for (int i = 0; i < leaf->manifest->nfiles; i++)
+	{
+		LeafFile   *file = leaf->files[i];
+
+		if (file != NULL && file->users == 0 &&
+			(victim < 0 || file->last_used < leaf->files[victim]->last_used))
+			victim = i;
+	}
+	if (victim >= 0)
+		LeafFileClose(leaf, victim);
+}
+
+LeafFile *
+LeafFileGet(LeafReader *leaf, int fileno)
+{
+	LeafFile   *file = leaf->files[fileno];
+	ManifestFile *mf = &leaf->manifest->files[fileno];
+	TupleDesc	desc = RelationGetDescr(leaf->rel);
+	MemoryContext old;
+
+	if (file != NULL)
+	{
+		file->last_used = ++leaf->clock;
+		return file;
+	}
+	if (leaf->nopen >= MAX_OPEN_FILES)
+		EvictOne(leaf);
+
+	old = MemoryContextSwitchTo(leaf->cxt);
+	file = palloc0(sizeof(LeafFile));
+	file->source = StoreOpen(RelationGetRelid(leaf->rel), RelationGetRelationName(leaf->rel),
+							 mf->file_id, mf->first_bucket);
+	file->reader = FileReaderOpen(file->source, mf->file_id, MyDatabaseId,
+								  RelationGetRelid(leaf->rel));
+	CheckFileAgainstManifest(leaf, file, fileno);
+	FileReaderCheckColumns(file->reader, desc);
+	file->filecols = palloc(leaf->ncols * sizeof(int));
+	for (int i = 0; i < leaf->ncols; i++)
+		file->filecols[i] = FileReaderFindColumn(file->reader, leaf->attnums[i]);
+	file->sortcols = palloc(file->reader->spec->nsort * sizeof(int));
+	file->checked = true;
+	for (int i = 0; i < file->reader->spec->nsort; i++)
+	{
+		file->sortcols[i] = FileReaderFindColumn(file->reader,
+												 file->reader->spec->sort[i].attnum);
+		if (file->sortcols[i] < 0)
+			file->checked = false;
+	}
+	file->last_used = ++leaf->clock;
+	leaf->files[fileno] = file;
+	leaf->nopen++;
+	MemoryContextSwitchTo(old);
+	return file;
+}
+
+void
+LeafFileClose(LeafReader *leaf, int fileno)
+{
+	LeafFile   *file = leaf->files[fileno];
+
+	FileReaderClose(file->reader);
+	StoreClose(file->source);
+	pfree(file->filecols);
+	pfree(file->sortcols);
+	pfree(file);
+	leaf->files[fileno] = NULL;
+	leaf->nopen--;
+}
+
+void
+BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int runno)
+{
+	ManifestRun *run = &leaf->manifest->runs[runno];
+	FileReader *reader;
+
+	cursor->run = runno;
+	cursor->file = LeafFileGet(leaf, run->file);
+	reader = cursor->file->reader;
+	if (run->run < 0 || run->run >= reader->nruns ||
+		reader->runs[run->run].bucket != run->bucket ||
+		reader->runs[run->run].nrows != run->rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("file \"%s\" of bucketed table \"%s\" does not match its manifest row",
+						cursor->file->source->path, RelationGetRelationName(leaf->rel)),
+				 errdetail("Run %d should hold %lld rows of bucket %d.",
+						   run->run, (long long) run->rows, run->bucket)));
+	cursor->next = reader->runs[run->run].first_block;
+	cursor->end = cursor->next + reader->runs[run->run].nblocks;
+	cursor->file->users++;
+	cursor->block = NULL;
+	cursor->pos = 0;
+}
+
+void
+BlockCursorStop(LeafReader *leaf, BlockCursor *cursor)
+{
+	if (cursor->block != NULL)
+		LeafBlockRelease(leaf, cursor->block);
+	cursor->block = NULL;
+	if (cursor->file != NULL)
+		cursor->file->users--;
+	cursor->file = NULL;
+}
+
+LeafBlock *
+LeafBlockGet(LeafReader *leaf)
+{
+	LeafBlock  *block = leaf->free_blocks;
+
+	if (block != NULL)
+		leaf->free_blocks = block->next;
+	else
+	{
+		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+		block = palloc0(sizeof(LeafBlock));
+		block->leaf = leaf;
+		block->buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
+		block->batch.ncols = leaf->ncols;
+		block->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
+		block->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
+		MemoryContextSwitchTo(old);
+	}
+	block->next = NULL;
+	return block;
+}
+
+void
+LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
+{
+	Size		memory = 0;
+
+	for (int i = 0; i < leaf->ncols; i++)
+	{
+		if (block->buffers[i] != NULL)
+			memory += ColumnBufferMemory(block->buffers[i]);
+	}
+	/* buffers keep their size on the free list */
+	leaf->memory += memory - block->memory;
+	block->memory = memory;
+	leaf->counters.peak_memory = Max(leaf->counters.peak_memory, leaf->memory);
+	block->next = leaf->free_blocks;
+	leaf->free_blocks = block;
+}
+
+/* BatchColumnLoader of blocks: decode one column. */
+static void
+LoadBlockColumn(Batch *batch, int col)
+{
+	LeafBlock  *block = batch->load_arg;
+	LeafReader *leaf = block->leaf;
+	int			filecol = block->file->filecols[col];
+
+	if (filecol < 0)
+	{
+		/* the column was added after the file was written */
+		batch->cols[col].values = leaf->zeros;
+		batch->cols[col].nulls = leaf->all_nulls;
+	}
+	else
+	{
+		if (block->buffers[col] == NULL)
+			block->buffers[col] = ColumnBufferCreate(leaf->cxt);
+		FileReaderDecode(block->file->reader, block->blockno, filecol,
+						 block->buffers[col], &batch->cols[col],
+						 &leaf->counters.bytes_read);
+	}
+	batch->loaded[col] = true;
+}
+
+/* Is every row of a block below the bound?  Only answers true when that is certain. */
+static bool
+BlockBelowBound(const BlockCursor *cursor, const FileBlock *fb, const KeyBound *bound)
+{
+	const BucketSpec *spec = cursor->file->reader->spec;
+
+	for (int k = 0; k < bound->nkeys; k++)
+	{
+		const StatValue *last = &fb->last[k];
+		int			c;
+
+		if (last->isnull)
+			return false;
+		c = KeyCompare(spec->sort[k].keyclass, spec->sort[k].typid, last->value,
+					   bound->types[k], bound->values[k]);
+		if (last->truncated)
+		{
+			struct varlena *lv = (struct varlena *) DatumGetPointer(last->value);
+			struct varlena *bv = (struct varlena *) DatumGetPointer(bound->values[k]);
+			size_t		llen = VARSIZE_ANY_EXHDR(lv);
+			size_t		blen = VARSIZE_ANY_EXHDR(bv);
+
+			/* the real value extends the prefix: below only if the prefix differs and is smaller */
+			return c < 0 &&
+				memcmp(VARDATA_ANY(lv), VARDATA_ANY(bv), Min(llen, blen)) < 0;
+		}
+		if (c != 0)
+			return c < 0;
+	}
+	return false;
+}
+
+/* Can the quals hold for no row of the block, by its statistics? */
+static bool
+BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
+{
+	FileReader *reader = cursor->file->reader;
+	int			nrows = reader->blocks[blockno].nrows;
+
+	if (!bf_enable_pruning)
+		return false;
+	for (int i = 0; i < leaf->nquals; i++)
+	{
+		const LeafQual *qual = &leaf->quals[i];
+		int			filecol = cursor->file->filecols[leaf->qualcols[i]];
+		BlockColumnStats stats;
+		SkipOp		op;
+
+		if (qual->never)
+			return true;
+		if (filecol < 0)
+		{
+			/* all rows are NULL there */
+			if (qual->op != LEAF_ISNULL)
+				return true;
+			continue;
+		}
+		FileReaderColumnStats(reader, blockno, filecol, &stats);
+		switch (qual->op)
+		{
+			case LEAF_EQ:
+				op = SKIP_EQ;
+				break;
+			case LEAF_LT:
+				op = SKIP_LT;
+				break;
+			case LEAF_LE:
+				op = SKIP_LE;
+				break;
+			case LEAF_GT:
+				op = SKIP_GT;
+				break;
+			case LEAF_GE:
+				op = SKIP_GE;
+				break;
+			case LEAF_ISNULL:
+				op = SKIP_ISNULL;
+				break;
+			case LEAF_NOTNULL:
+				op = SKIP_NOTNULL;
+				break;
+			case LEAF_ANY:
+				{
+					bool		skip = true;
+
+					for (int v = 0; v < qual->nvalues && skip; v++)
+						skip = BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype,
+												 SKIP_EQ, qual->valuetype, qual->values[v]);
+					if (skip)
+						return true;
+					continue;
+				}
+			default:
+				continue;
+		}
+		if (BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype, op,
+							  qual->valuetype, qual->nvalues > 0 ? qual->values[0] : (Datum) 0))
+			return true;
+	}
+	return false;
+}
+
+bool
+BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
+{
+	FileReader *reader = cursor->file->reader;
+
+	cursor->block = NULL;
+	while (cursor->next < cursor->end)
+	{
+		int			blockno = cursor->next++;
+		FileBlock  *fb = &reader->blocks[blockno];
+		LeafBlock  *block;
+		Batch	   *batch;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((bound != NULL && BlockBelowBound(cursor, fb, bound)) ||
+			BlockCanSkip(leaf, cursor, blockno))
+		{
+			leaf->counters.blocks_skipped++;
+			continue;
+		}
+		leaf->counters.blocks_read++;
+		if (bf_verify_order)
+			VerifyBlockOrder(leaf, cursor, blockno);
+
+		block = LeafBlockGet(leaf);
+		block->file = cursor->file;
+		block->blockno = blockno;
+		batch = &block->batch;
+		batch->nrows = fb->nrows;
+		batch->nselected = fb->nrows;
+		batch->selection = NULL;
+		batch->load = LoadBlockColumn;
+		batch->load_arg = block;
+		memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
+
+		for (int i = 0; i < leaf->nquals && batch->nselected > 0; i++)
+			LeafQualApply(&leaf->quals[i], batch, leaf->qualcols[i], block->selection);
+		leaf->counters.rows_removed += fb->nrows - batch->nselected;
+		if (batch->nselected == 0)
+		{
+			LeafBlockRelease(leaf, block);
+			continue;
+		}
+		if (batch->nselected == batch->nrows)
+			batch->selection = NULL;
+		cursor->block = block;
+		cursor->pos = 0;
+		return true;
+	}
+	return false;
+}

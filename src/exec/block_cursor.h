@@ -1,0 +1,113 @@
+/*
+ * block_cursor.h
+ *	  Blocks of one run, one after the other: skip what cannot matter, apply
+ *	  batch quals, leave the other columns for later.
+ *
+ * Internal to src/exec/.
+ */
+#ifndef BF_BLOCK_CURSOR_H
+#define BF_BLOCK_CURSOR_H
+
+#include "exec/key_vector.h"
+#include "exec/leaf_qual.h"
+#include "exec/leaf_reader.h"
+#include "format/reader.h"
+
+/* A file of the manifest, open. */
+typedef struct LeafFile
+{
+	FileSource *source;
+	FileReader *reader;
+	int		   *filecols;		/* per leaf column: index in the file, -1: absent there */
+	int		   *sortcols;		/* per sort column of the file's spec: index in the file */
+	bool		checked;		/* order verification possible: all sort columns there */
+	int			users;			/* cursors that stand in it */
+	uint64		last_used;
+} LeafFile;
+
+/* A block read into memory; reused. */
+typedef struct LeafBlock
+{
+	Batch		batch;			/* load_arg points back to this struct */
+	struct LeafReader *leaf;
+	LeafFile   *file;
+	int			blockno;
+	ColumnBuffer **buffers;		/* one per column */
+	uint16		selection[BF_BATCH_ROWS];
+	KeyVector	keys;			/* used in merges only */
+	Size		memory;			/* of buffers, when it was last released */
+	struct LeafBlock *next;		/* free or retired list */
+} LeafBlock;
+
+/* Where the reader stands in a run. */
+typedef struct BlockCursor
+{
+	int			run;			/* index in Manifest.runs */
+	LeafFile   *file;
+	int			next;			/* next block to look at */
+	int			end;
+	LeafBlock  *block;			/* block last returned, or NULL */
+	int			pos;			/* merges: next entry of block->keys */
+} BlockCursor;
+
+struct LeafReader
+{
+	Relation	rel;
+	Manifest   *manifest;
+	int			ncols;
+	AttrNumber *attnums;
+	int			nquals;
+	LeafQual   *quals;
+	int		   *qualcols;		/* column of each qual */
+	MemoryContext cxt;
+
+	LeafFile  **files;			/* per manifest file, NULL: not open */
+	int			nopen;
+	uint64		clock;
+	uint8	  **prune;			/* per manifest spec: bitmap of buckets, NULL: all */
+	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for absent columns */
+	Datum	   *zeros;
+
+	/* the unit being read */
+	bool		sorted;
+	int			nkeys;
+	int			nunit;			/* runs of the unit */
+	int		   *unit;			/* their indexes in Manifest.runs */
+	int			at;				/* file order: next of them */
+	int			ncursors;
+	BlockCursor *cursors;
+	struct MergeState *merge;	/* sorted units of several runs */
+
+	LeafBlock  *free_blocks;
+	Size		memory;			/* of all blocks made so far */
+	LeafCounters counters;
+};
+
+/* Open (or find open) a file of the manifest; closes the longest unused one when many are. */
+extern LeafFile *LeafFileGet(struct LeafReader *leaf, int file);
+extern void LeafFileClose(struct LeafReader *leaf, int file);
+
+extern void BlockCursorStart(struct LeafReader *leaf, BlockCursor *cursor, int run);
+
+/* Release the cursor's block and its hold on the file; harmless twice. */
+extern void BlockCursorStop(struct LeafReader *leaf, BlockCursor *cursor);
+
+/*
+ * Move to the next block with a selected row; false at the end of the run.
+ * The old block is not released.  With a bound, blocks wholly below it are
+ * passed over.
+ */
+extern bool BlockCursorNext(struct LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
+
+extern LeafBlock *LeafBlockGet(struct LeafReader *leaf);
+extern void LeafBlockRelease(struct LeafReader *leaf, LeafBlock *block);
+
+/* merge of several runs (run_merge.c) */
+extern void RunMergeOpen(struct LeafReader *leaf);
+extern Batch *RunMergeNext(struct LeafReader *leaf, const KeyBound *bound);
+extern void RunMergeClose(struct LeafReader *leaf);
+
+/* check order and placement of a block's rows (verify_order.c) */
+extern void VerifyBlockOrder(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+
+#endif							/* BF_BLOCK_CURSOR_H */

@@ -1,0 +1,89 @@
+/*
+ * key_vector.h
+ *	  The keys of a batch prepared for merging: one int64 per row that decides
+ *	  most comparisons, and the full comparison for the rest.
+ *
+ * For one key column of a fixed class the int64 decides alone ("exact").
+ * Otherwise it is a monotone image of the first key column: unequal images
+ * order the rows, equal ones need the full comparison.  Includes no planner
+ * or executor header.
+ */
+#ifndef BF_KEY_VECTOR_H
+#define BF_KEY_VECTOR_H
+
+#include "spec/bucket_spec.h"
+#include "vector/batch.h"
+
+/* A key to which a sorted stream may skip: rows with a smaller key are not wanted. */
+typedef struct KeyBound
+{
+	int			nkeys;
+	const KeyClass *classes;
+	const Oid  *types;			/* of the values below */
+	const Datum *values;		/* none is null */
+} KeyBound;
+
+typedef struct KeyVector
+{
+	/* fixed at init */
+	int			nkeys;
+	int		   *cols;			/* batch columns of the keys */
+	KeyClass   *classes;
+	Oid		   *types;
+	bool		exact;
+
+	/* of the present batch */
+	Batch	   *batch;
+	int			n;				/* entries */
+	const uint16 *rows;			/* row of each entry; NULL: entry i is row i */
+	const int64 *k64;			/* one per entry */
+
+	uint16	   *row_buffer;
+	int64	   *k64_buffer;
+} KeyVector;
+
+/* The image of a key column's NULLs, which sort last. */
+#define KEY64_NULL PG_INT64_MAX
+
+extern void KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
+						  const KeyClass *classes, const Oid *types);
+
+/*
+ * Prepare the selected rows of a batch.  keep_nulls: rows with a NULL key are
+ * entries too (streams); otherwise they are left out (joins: they match nothing).
+ */
+extern void KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls);
+
+/* Full comparison of two entries, NULLs last and equal to each other. */
+extern int	KeyVectorCompareFull(const KeyVector *a, int i, const KeyVector *b, int j);
+
+/* Compare two entries. */
+static inline int
+KeyVectorCompare(const KeyVector *a, int i, const KeyVector *b, int j)
+{
+	int64		x = a->k64[i];
+	int64		y = b->k64[j];
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	if (a->exact && b->exact && x != KEY64_NULL)
+		return 0;
+	return KeyVectorCompareFull(a, i, b, j);
+}
+
+static inline int
+KeyVectorRow(const KeyVector *kv, int entry)
+{
+	return kv->rows ? kv->rows[entry] : entry;
+}
+
+/* Compare an entry with a bound. */
+extern int	KeyVectorCompareBound(const KeyVector *kv, int entry, const KeyBound *bound);
+
+/* First entry at or after "from" whose key is not below the bound. */
+extern int	KeyVectorLowerBound(const KeyVector *kv, int from, const KeyBound *bound);
+
+/* Image of one non-null value; the same function for both sides of a join. */
+extern int64 KeyImage64(KeyClass keyclass, Oid typid, Datum value);
+
+#endif							/* BF_KEY_VECTOR_H */

@@ -1,0 +1,78 @@
+/*
+ * leaf_reader.h
+ *	  Reads one bucketed table as batches: either all blocks in file order, or
+ *	  a group of buckets as one stream sorted by the bucket columns.
+ *
+ * The manifest it is made with decides which files are read; nothing the
+ * planner saw does.
+ */
+#ifndef BF_LEAF_READER_H
+#define BF_LEAF_READER_H
+
+#include "exec/key_vector.h"
+#include "exec/leaf_qual.h"
+#include "format/reader.h"
+#include "storage/manifest.h"
+#include "utils/relcache.h"
+#include "vector/batch.h"
+
+typedef struct LeafReader LeafReader;
+
+/* What was read so far; printed by EXPLAIN ANALYZE. */
+typedef struct LeafCounters
+{
+	int64		blocks_read;
+	int64		blocks_skipped;
+	uint64		bytes_read;
+	int64		rows_removed;	/* by batch quals */
+	int			max_runs;		/* most runs merged for one group */
+	Size		peak_memory;	/* bytes of decoded vectors, at most */
+} LeafCounters;
+
+/*
+ * Make a reader.  attnums are the columns wanted; column i of its batches is
+ * attnums[i].  Quals are applied to whole batches.  All memory, and open
+ * files, belong to a child of the current context.
+ */
+extern LeafReader *LeafReaderCreate(Relation rel, Manifest *manifest,
+									int ncols, const AttrNumber *attnums,
+									int nquals, LeafQual *quals);
+
+/* Drop open files and buffers. */
+extern void LeafReaderEnd(LeafReader *leaf);
+
+/*
+ * Buckets that can hold wanted rows, decided from the present values of the
+ * quals; call after the quals' values changed and before opening.
+ */
+extern void LeafReaderPrune(LeafReader *leaf);
+
+/* Number of buckets (by the gcd of the files' counts) left and in all. */
+extern void LeafReaderBuckets(LeafReader *leaf, int *nread, int *ntotal);
+
+/* Rows the group can hold at most, from the manifest; 0: nothing to read there. */
+extern int64 LeafGroupRows(LeafReader *leaf, int ngroups, int group);
+
+/* Start reading all blocks in file order. */
+extern void LeafOpenAll(LeafReader *leaf);
+
+/*
+ * Start reading the buckets congruent to group modulo ngroups, sorted by the
+ * first nkeys sort columns.  Every file's count must be a multiple of ngroups.
+ */
+extern void LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys);
+
+/*
+ * Next batch, or NULL at the end.  At least one row is selected.  The batch
+ * and all it points to live until the next call.  With a bound (sorted
+ * streams only), rows below it may be left out.
+ */
+extern Batch *LeafNextBatch(LeafReader *leaf, const KeyBound *bound);
+
+/* End the unit: closes files that serve one bucket only, keeps shared ones. */
+extern void LeafClose(LeafReader *leaf);
+
+extern const LeafCounters *LeafReaderCounters(LeafReader *leaf);
+extern Manifest *LeafReaderManifest(LeafReader *leaf);
+
+#endif							/* BF_LEAF_READER_H */

@@ -1,0 +1,298 @@
+/*
+ * run_merge.c
+ *	  Merge the runs of a bucket group into one sorted stream.
+ *
+ * A binary heap of cursors ordered by the key images picks rows; a merged
+ * batch is a list of (block, row) and gathers a column only when it is asked
+ * for.  Blocks used up while a batch is built are retired, not reused, until
+ * the next call, because the batch still points into them.
+ */
+#include "postgres.h"
+
+#include "exec/block_cursor.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+/* rows of a merged batch; small enough that its columns stay in cache */
+#define MERGE_ROWS 2048
+
+typedef struct HeapNode
+{
+	int64		k64;			/* image of the cursor's next key */
+	int			cursor;
+} HeapNode;
+
+typedef struct MergeState
+{
+	Batch		batch;			/* the merged batch */
+	LeafBlock  *source[MERGE_ROWS];
+	uint16		row[MERGE_ROWS];
+	Datum	  **values;			/* per column, made on first use */
+	bool	  **nulls;
+	int			nheap;
+	HeapNode   *heap;
+	LeafBlock  *retired;
+	KeyClass   *classes;		/* of the key columns */
+	Oid		   *types;
+	int		   *cols;
+} MergeState;
+
+/* BatchColumnLoader of merged batches. */
+static void
+GatherColumn(Batch *batch, int col)
+{
+	MergeState *merge = batch->load_arg;
+	Datum	   *values = merge->values[col];
+	bool	   *nulls = merge->nulls[col];
+	bool		anynull = false;
+	LeafBlock  *last = NULL;
+	ColumnVector *vec = NULL;
+
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		int			row = merge->row[i];
+
+		if (merge->source[i] != last)
+		{
+			last = merge->source[i];
+			vec = BatchColumn(&last->batch, col);
+		}
+		values[i] = vec->values[row];
+		nulls[i] = vec->nulls ? vec->nulls[row] : false;
+		anynull |= nulls[i];
+	}
+	batch->cols[col].values = values;
+	batch->cols[col].nulls = anynull ? nulls : NULL;
+	batch->loaded[col] = true;
+}
+
+/* Heap order: by image, then by full comparison. */
+static inline bool
+NodeBefore(LeafReader *leaf, const HeapNode *a, const HeapNode *b)
+{
+	BlockCursor *x;
+	BlockCursor *y;
+
+	if (a->k64 != b->k64)
+		return a->k64 < b->k64;
+	x = &leaf->cursors[a->cursor];
+	y = &leaf->cursors[b->cursor];
+	if (x->block->keys.exact && a->k64 != KEY64_NULL)
+		return a->cursor < b->cursor;
+	return KeyVectorCompareFull(&x->block->keys, x->pos, &y->block->keys, y->pos) < 0;
+}
+
+static void
+SiftDown(LeafReader *leaf, MergeState *merge, int at)
+{
+	HeapNode	node = merge->heap[at];
+
+	for (;;)
+	{
+		int			child = 2 * at + 1;
+
+		if (child >= merge->nheap)
+			break;
+		if (child + 1 < merge->nheap &&
+			NodeBefore(leaf, &merge->heap[child + 1], &merge->heap[child]))
+			child++;
+		if (!NodeBefore(leaf, &merge->heap[child], &node))
+			break;
+		merge->heap[at] = merge->heap[child];
+		at = child;
+	}
+	merge->heap[at] = node;
+}
+
+/* Read the cursor's next block and prepare its keys; false at the end of the run. */
+static bool
+AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
+{
+	LeafBlock  *block;
+
+	if (cursor->block != NULL)
+	{
+		cursor->block->next = merge->retired;
+		merge->retired = cursor->block;
+		cursor->block = NULL;
+	}
+	if (!BlockCursorNext(leaf, cursor, bound))
+		return false;
+	block = cursor->block;
+	if (block->keys.cols == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+		KeyVectorInit(&block->keys, leaf->nkeys, merge->cols, merge->classes, merge->types);
+		MemoryContextSwitchTo(old);
+	}
+	KeyVectorFill(&block->keys, &block->batch, true);
+	return true;
+}
+
+static void
+BuildHeap(LeafReader *leaf, MergeState *merge)
+{
+	merge->nheap = 0;
+	for (int i = 0; i < leaf->ncursors; i++)
+	{
+		BlockCursor *cursor = &leaf->cursors[i];
+
+		if (cursor->block == NULL)
+			continue;
+		merge->heap[merge->nheap].cursor = i;
+		merge->heap[merge->nheap].k64 = cursor->block->keys.k64[cursor->pos];
+		merge->nheap++;
+	}
+	for (int i = merge->nheap / 2 - 1; i >= 0; i--)
+		SiftDown(leaf, merge, i);
+}
+
+/* The merge state of the reader, made once. */
+static MergeState *
+GetMergeState(LeafReader *leaf)
+{
+	MergeState *merge = leaf->merge;
+	MemoryContext old;
+	BucketSpec *spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->unit[0]].file].spec];
+
+	if (merge != NULL)
+		return merge;
+	old = MemoryContextSwitchTo(leaf->cxt);
+	merge = palloc0(sizeof(MergeState));
+	merge->batch.ncols = leaf->ncols;
+	merge->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
+	merge->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
+	merge->batch.load = GatherColumn;
+	merge->batch.load_arg = merge;
+	merge->values = palloc0(leaf->ncols * sizeof(Datum *));
+	merge->nulls = palloc0(leaf->ncols * sizeof(bool *));
+	for (int c = 0; c < leaf->ncols; c++)
+	{
+		merge->values[c] = palloc(MERGE_ROWS * sizeof(Datum));
+		merge->nulls[c] = palloc(MERGE_ROWS * sizeof(bool));
+	}
+	merge->classes = palloc(leaf->nkeys * sizeof(KeyClass));
+	merge->types = palloc(leaf->nkeys * sizeof(Oid));
+	merge->cols = palloc(leaf->nkeys * sizeof(int));
+	for (int k = 0; k < leaf->nkeys; k++)
+	{
+		int			c;
+
+		for (c = 0; c < leaf->ncols; c++)
+		{
+			if (leaf->attnums[c] == spec->sort[k].attnum)
+				break;
+		}
+		if (c == leaf->ncols)
+			elog(ERROR, "key column %d of a merge is not read", spec->sort[k].attnum);
+		merge->cols[k] = c;
+		merge->classes[k] = spec->sort[k].keyclass;
+		merge->types[k] = spec->sort[k].typid;
+	}
+	leaf->merge = merge;
+	MemoryContextSwitchTo(old);
+	return merge;
+}
+
+void
+RunMergeOpen(LeafReader *leaf)
+{
+	MergeState *merge = GetMergeState(leaf);
+
+	if (merge->heap != NULL)
+		pfree(merge->heap);
+	merge->heap = MemoryContextAlloc(leaf->cxt, leaf->ncursors * sizeof(HeapNode));
+	merge->nheap = -1;			/* blocks are not read before the first batch is asked for */
+}
+
+static void
+FreeRetired(LeafReader *leaf, MergeState *merge)
+{
+	while (merge->retired != NULL)
+	{
+		LeafBlock  *block = merge->retired;
+
+		merge->retired = block->next;
+		LeafBlockRelease(leaf, block);
+	}
+}
+
+/* Move every cursor to the first key not below the bound. */
+static void
+SkipToBound(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
+{
+	bool		moved = false;
+
+	for (int i = 0; i < leaf->ncursors; i++)
+	{
+		BlockCursor *cursor = &leaf->cursors[i];
+		int			pos;
+
+		if (cursor->block == NULL)
+			continue;
+		pos = KeyVectorLowerBound(&cursor->block->keys, cursor->pos, bound);
+		if (pos == cursor->pos)
+			continue;
+		moved = true;
+		cursor->pos = pos;
+		while (cursor->block != NULL && cursor->pos >= cursor->block->keys.n)
+		{
+			if (AdvanceBlock(leaf, merge, cursor, bound))
+				cursor->pos = KeyVectorLowerBound(&cursor->block->keys, 0, bound);
+		}
+	}
+	if (moved)
+		BuildHeap(leaf, merge);
+}
+
+Batch *
+RunMergeNext(LeafReader *leaf, const KeyBound *bound)
+{
+	MergeState *merge = leaf->merge;
+	Batch	   *batch = &merge->batch;
+	int			n = 0;
+
+	FreeRetired(leaf, merge);
+	if (merge->nheap < 0)
+	{
+		for (int i = 0; i < leaf->ncursors; i++)
+			AdvanceBlock(leaf, merge, &leaf->cursors[i], bound);
+		BuildHeap(leaf, merge);
+	}
+	if (bound != NULL)
+		SkipToBound(leaf, merge, bound);
+
+	while (n < MERGE_ROWS && merge->nheap > 0)
+	{
+		BlockCursor *cursor = &leaf->cursors[merge->heap[0].cursor];
+
+		merge->source[n] = cursor->block;
+		merge->row[n] = (uint16) KeyVectorRow(&cursor->block->keys, cursor->pos);
+		n++;
+		cursor->pos++;
+		if (cursor->pos >= cursor->block->keys.n && !AdvanceBlock(leaf, merge, cursor, NULL))
+		{
+			merge->heap[0] = merge->heap[--merge->nheap];
+			if (merge->nheap > 0)
+				SiftDown(leaf, merge, 0);
+			continue;
+		}
+		merge->heap[0].k64 = cursor->block->keys.k64[cursor->pos];
+		SiftDown(leaf, merge, 0);
+	}
+	if (n == 0)
+		return NULL;
+	batch->nrows = n;
+	batch->nselected = n;
+	batch->selection = NULL;
+	memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
+	return batch;
+}
+
+void
+RunMergeClose(LeafReader *leaf)
+{
+	FreeRetired(leaf, leaf->merge);
+	leaf->merge->nheap = 0;
+}

@@ -1,0 +1,293 @@
+/*
+ * scan_node.c
+ *	  State of a Foreign Scan on a bucketed table.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "exec/scan_node.h"
+#include BF_EXPLAIN_HEADER
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#define BUCKET_SCAN_MAGIC 0x62736373
+
+List *
+ScanQualDescribe(const LeafQual *qual)
+{
+	/* Oids travel as integers: list_make of int reads them back bit for bit */
+	List	   *desc = list_make3_int(qual->attnum, (int) qual->keyclass, (int) qual->coltype);
+
+	desc = lappend_int(desc, (int) qual->op);
+	return lappend_int(desc, (int) qual->valuetype);
+}
+
+BucketScanState *
+ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *manifest)
+{
+	BucketScanState *scan = palloc0(sizeof(BucketScanState));
+	List	   *attnums = list_nth(fdw_private, SCAN_PRIVATE_ATTNUMS);
+	List	   *quals = list_nth(fdw_private, SCAN_PRIVATE_QUALS);
+	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
+	ListCell   *lc;
+	ListCell   *expr = list_head(fdw_exprs);
+	int			i = 0;
+
+	scan->magic = BUCKET_SCAN_MAGIC;
+	scan->ss = ss;
+	scan->manifest = manifest;
+	scan->cxt = CurrentMemoryContext;
+	scan->ncols = list_length(attnums);
+	scan->attnums = palloc(scan->ncols * sizeof(AttrNumber));
+	foreach(lc, attnums)
+		scan->attnums[i++] = (AttrNumber) lfirst_int(lc);
+
+	scan->nquals = list_length(quals);
+	scan->quals = palloc0(scan->nquals * sizeof(LeafQual));
+	scan->qualexprs = palloc0(scan->nquals * sizeof(ExprState *));
+	i = 0;
+	foreach(lc, quals)
+	{
+		List	   *desc = lfirst(lc);
+		LeafQual   *qual = &scan->quals[i];
+
+		qual->attnum = (AttrNumber) list_nth_int(desc, 0);
+		qual->keyclass = (KeyClass) list_nth_int(desc, 1);
+		qual->coltype = (Oid) list_nth_int(desc, 2);
+		qual->op = (LeafQualOp) list_nth_int(desc, 3);
+		qual->valuetype = (Oid) list_nth_int(desc, 4);
+		if (qual->op != LEAF_ISNULL && qual->op != LEAF_NOTNULL)
+		{
+			scan->qualexprs[i] = ExecInitExpr((Expr *) lfirst(expr), &ss->ps);
+			expr = lnext(fdw_exprs, expr);
+		}
+		i++;
+	}
+	scan->qualcxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw qual values",
+										  ALLOCSET_SMALL_SIZES);
+	scan->selection = palloc(BF_BATCH_ROWS * sizeof(uint16));
+
+	/* columns that are not read stay NULL in the slot for good */
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	return scan;
+}
+
+BucketScanState *
+ScanNodeOf(PlanState *planstate)
+{
+	BucketScanState *scan;
+
+	if (!IsA(planstate, ForeignScanState))
+		return NULL;
+	scan = ((ForeignScanState *) planstate)->fdw_state;
+	if (scan == NULL || scan->magic != BUCKET_SCAN_MAGIC)
+		return NULL;
+	return scan;
+}
+
+void
+ScanNodeStart(BucketScanState *scan)
+{
+	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
+	MemoryContext old;
+
+	if (scan->started)
+		return;
+	old = MemoryContextSwitchTo(scan->cxt);
+	if (scan->leaf == NULL)
+		scan->leaf = LeafReaderCreate(scan->ss->ss_currentRelation, scan->manifest,
+									  scan->ncols, scan->attnums,
+									  scan->nquals, scan->quals);
+	MemoryContextReset(scan->qualcxt);
+	MemoryContextSwitchTo(scan->qualcxt);
+	scan->never = false;
+	for (int i = 0; i < scan->nquals; i++)
+	{
+		LeafQual   *qual = &scan->quals[i];
+		Datum		value;
+		bool		isnull;
+
+		if (scan->qualexprs[i] == NULL)
+			continue;
+		value = ExecEvalExprSwitchContext(scan->qualexprs[i], econtext, &isnull);
+		if (qual->op == LEAF_ANY)
+			LeafQualSetArray(qual, value, isnull);
+		else
+			LeafQualSetValue(qual, value, isnull);
+		scan->never |= qual->never;
+	}
+	MemoryContextSwitchTo(old);
+	LeafReaderPrune(scan->leaf);
+	scan->started = true;
+}
+
+TupleTableSlot *
+ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row)
+{
+	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	for (int c = 0; c < scan->ncols; c++)
+	{
+		ColumnVector *vec = BatchColumn(batch, c);
+		int			at = scan->attnums[c] - 1;
+
+		slot->tts_values[at] = vec->values[row];
+		slot->tts_isnull[at] = vec->nulls ? vec->nulls[row] : false;
+	}
+	return ExecStoreVirtualTuple(slot);
+}
+
+bool
+ScanNodeNextRow(BucketScanState *scan)
+{
+	if (scan->batch == NULL || scan->pos >= scan->batch->nselected)
+	{
+		if (!scan->started)
+		{
+			ScanNodeStart(scan);
+			if (scan->never)
+				return false;
+			LeafOpenAll(scan->leaf);
+		}
+		else if (scan->never || scan->pos < 0)
+			return false;
+		scan->batch = LeafNextBatch(scan->leaf, NULL);
+		scan->pos = 0;
+		if (scan->batch == NULL)
+		{
+			scan->pos = -1;		/* at the end, also when asked again */
+			return false;
+		}
+	}
+	{
+		int			row = scan->batch->selection ? scan->batch->selection[scan->pos] : scan->pos;
+
+		scan->pos++;
+		ScanNodeFillSlot(scan, scan->batch, row);
+	}
+	return true;
+}
+
+void
+ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys)
+{
+	ScanNodeStart(scan);
+	LeafOpenGroup(scan->leaf, ngroups, group, nkeys);
+}
+
+/* Keep the selected rows of a batch for which the node's row quals hold. */
+static void
+ApplyRowQuals(BucketScanState *scan, Batch *batch)
+{
+	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
+	ExprState  *qual = scan->ss->ps.qual;
+	int			n = 0;
+
+	for (int i = 0; i < batch->nselected; i++)
+	{
+		int			row = batch->selection ? batch->selection[i] : i;
+
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple = ScanNodeFillSlot(scan, batch, row);
+		if (ExecQual(qual, econtext))
+			scan->selection[n++] = (uint16) row;
+	}
+	/* core prints these as "Rows Removed by Filter" */
+	InstrCountFiltered1(&scan->ss->ps, batch->nselected - n);
+	batch->selection = scan->selection;
+	batch->nselected = n;
+}
+
+Batch *
+ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound)
+{
+	PlanState  *ps = &scan->ss->ps;
+	Batch	   *batch;
+
+	if (ps->instrument)
+		InstrStartNode(ps->instrument);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		batch = scan->never ? NULL : LeafNextBatch(scan->leaf, bound);
+		if (batch == NULL || ps->qual == NULL)
+			break;
+		ApplyRowQuals(scan, batch);
+		if (batch->nselected > 0)
+			break;
+	}
+	if (ps->instrument)
+		InstrStopNode(ps->instrument, batch ? batch->nselected : 0);
+	return batch;
+}
+
+void
+ScanNodeClose(BucketScanState *scan)
+{
+	if (scan->leaf != NULL)
+		LeafClose(scan->leaf);
+}
+
+int
+ScanNodeColumn(const BucketScanState *scan, AttrNumber attnum)
+{
+	for (int c = 0; c < scan->ncols; c++)
+	{
+		if (scan->attnums[c] == attnum)
+			return c;
+	}
+	return -1;
+}
+
+void
+ScanNodeReScan(BucketScanState *scan)
+{
+	ScanNodeClose(scan);
+	scan->batch = NULL;
+	scan->pos = 0;
+	scan->started = false;
+}
+
+void
+ScanNodeEnd(BucketScanState *scan)
+{
+	if (scan->leaf != NULL)
+		LeafReaderEnd(scan->leaf);
+	scan->leaf = NULL;
+}
+
+void
+ScanNodeExplain(BucketScanState *scan, ExplainState *es)
+{
+	const LeafCounters *counters;
+	int			nread;
+	int			ntotal;
+
+	if (!es->analyze || scan->manifest == NULL)
+		return;
+	if (scan->leaf == NULL)
+	{
+		/* never executed */
+		return;
+	}
+	counters = LeafReaderCounters(scan->leaf);
+	LeafReaderBuckets(scan->leaf, &nread, &ntotal);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Buckets Read", psprintf("%d of %d", nread, ntotal), es);
+	else
+	{
+		ExplainPropertyInteger("Buckets Read", NULL, nread, es);
+		ExplainPropertyInteger("Buckets Total", NULL, ntotal, es);
+	}
+	ExplainPropertyInteger("Blocks Read", NULL, counters->blocks_read, es);
+	ExplainPropertyInteger("Blocks Skipped", NULL, counters->blocks_skipped, es);
+	if (scan->nquals > 0)
+		ExplainPropertyInteger(scan->ss->ps.plan->qual == NIL ?
+							   "Rows Removed by Filter" : "Rows Removed by Batch Filter",
+							   NULL, counters->rows_removed, es);
+	ExplainPropertyInteger("Bytes Read", "bytes", (int64) counters->bytes_read, es);
+}

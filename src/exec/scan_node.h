@@ -1,0 +1,78 @@
+/*
+ * scan_node.h
+ *	  State of a Foreign Scan on a bucketed table, read row by row by the
+ *	  executor or batch by batch by a bucket join above it.
+ */
+#ifndef BF_SCAN_NODE_H
+#define BF_SCAN_NODE_H
+
+#include "commands/explain.h"
+#include "exec/leaf_reader.h"
+#include "nodes/execnodes.h"
+
+/* Positions in ForeignScan.fdw_private. */
+enum ScanPrivateIndex
+{
+	SCAN_PRIVATE_ATTNUMS,		/* integer list: columns to read */
+	SCAN_PRIVATE_QUALS			/* list of integer lists: see ScanQualDescribe */
+};
+
+typedef struct BucketScanState
+{
+	int			magic;
+	ScanState  *ss;
+	int			ncols;
+	AttrNumber *attnums;
+	int			nquals;
+	LeafQual   *quals;
+	ExprState **qualexprs;		/* value of each qual, NULL where it has none */
+	MemoryContext qualcxt;		/* holds the values; reset when they change */
+	MemoryContext cxt;			/* lives as long as the node */
+
+	Manifest   *manifest;		/* NULL under EXPLAIN without ANALYZE */
+	LeafReader *leaf;			/* made at first use */
+	bool		started;		/* quals have their values */
+	bool		never;			/* a qual's value is NULL: no row */
+
+	Batch	   *batch;			/* row by row: the batch being handed out */
+	int			pos;
+	uint16	   *selection;		/* batch by batch: rows that passed row quals */
+} BucketScanState;
+
+/* Describe a qual for fdw_private, and read it back. */
+extern List *ScanQualDescribe(const LeafQual *qual);
+
+/*
+ * Make the state from the plan's private lists.  manifest is what the
+ * executor's snapshot sees, or NULL when nothing will be read.
+ */
+extern BucketScanState *ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs,
+									   Manifest *manifest);
+
+/* The state of a child that is a Foreign Scan of ours, else NULL. */
+extern BucketScanState *ScanNodeOf(PlanState *planstate);
+
+/* Next row into the scan slot; false at the end.  Row quals are the caller's. */
+extern bool ScanNodeNextRow(BucketScanState *scan);
+
+/* Give quals their values and prune; called by the functions that open. */
+extern void ScanNodeStart(BucketScanState *scan);
+
+/* Batch by batch, as LeafOpenGroup and friends, with the node's row quals applied. */
+extern void ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys);
+extern Batch *ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound);
+extern void ScanNodeClose(BucketScanState *scan);
+
+/* Column of the scan's batches that holds an attribute, or -1. */
+extern int	ScanNodeColumn(const BucketScanState *scan, AttrNumber attnum);
+
+/* Put a row of a batch into the node's scan slot. */
+extern TupleTableSlot *ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row);
+
+extern void ScanNodeReScan(BucketScanState *scan);
+extern void ScanNodeEnd(BucketScanState *scan);
+
+/* EXPLAIN lines of the node. */
+extern void ScanNodeExplain(BucketScanState *scan, ExplainState *es);
+
+#endif							/* BF_SCAN_NODE_H */

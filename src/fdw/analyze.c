@@ -1,0 +1,201 @@
+/*
+ * analyze.c
+ *	  ANALYZE: a uniform sample of row numbers.
+ *
+ * Files are sorted by key, so a sample of leading rows or of whole blocks
+ * would be badly biased.  Row numbers are drawn first, without replacement;
+ * then only the blocks that hold one are read, each once and in file order.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "commands/vacuum.h"
+#include "compat.h"
+#include "fdw/scan.h"
+#include "format/reader.h"
+#include "load/load.h"
+#include "miscadmin.h"
+#include "storage/file_store.h"
+#include "storage/manifest.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/sampling.h"
+#include "utils/snapmgr.h"
+
+static int
+CompareInt64(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Draw min(want, total) distinct row numbers of 0 .. total-1, ascending:
+ * Vitter's reservoir, whose jumps make billions of rows cheap.
+ */
+static int64 *
+DrawRows(int64 total, int want, int *ndrawn)
+{
+	int64	   *rows = palloc(Max(want, 1) * sizeof(int64));
+	ReservoirStateData rs;
+	int64		at;
+	int			n = (int) Min(total, (int64) want);
+
+	for (at = 0; at < n; at++)
+		rows[at] = at;
+	reservoir_init_selection_state(&rs, want);
+	while (at < total)
+	{
+		double		skip = reservoir_get_next_S(&rs, (double) at, want);
+
+		CHECK_FOR_INTERRUPTS();
+		if (skip >= (double) (total - at))
+			break;
+		at += (int64) skip;
+		rows[(int) (want * sampler_random_fract(&rs.randstate))] = at++;
+	}
+	qsort(rows, n, sizeof(int64), CompareInt64);
+	*ndrawn = n;
+	return rows;
+}
+
+/* Where the sampler stands. */
+typedef struct SampleState
+{
+	Relation	rel;
+	const int64 *wanted;		/* row numbers over all files, ascending */
+	int			nwanted;
+	int			next;
+	HeapTuple  *rows;
+	int			nrows;
+	ColumnBuffer **buffers;		/* per table column */
+	ColumnVector *vectors;
+	Datum	   *values;
+	bool	   *nulls;
+	MemoryContext rowcxt;		/* where the sample goes */
+} SampleState;
+
+/* Take the wanted rows of one block; base is the number of its first row over all files. */
+static void
+SampleBlock(SampleState *state, FileReader *reader, int blockno, int64 base)
+{
+	TupleDesc	desc = RelationGetDescr(state->rel);
+	int			nrows = reader->blocks[blockno].nrows;
+	uint64		bytes = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		int			col;
+
+		state->vectors[i].values = NULL;
+		if (att->attisdropped)
+			continue;
+		col = FileReaderFindColumn(reader, att->attnum);
+		if (col >= 0)
+			FileReaderDecode(reader, blockno, col, state->buffers[i], &state->vectors[i],
+							 &bytes);
+	}
+	while (state->next < state->nwanted && state->wanted[state->next] < base + nrows)
+	{
+		int			row = (int) (state->wanted[state->next++] - base);
+		MemoryContext old;
+
+		for (int i = 0; i < desc->natts; i++)
+		{
+			ColumnVector *vec = &state->vectors[i];
+
+			state->nulls[i] = vec->values == NULL || (vec->nulls && vec->nulls[row]);
+			state->values[i] = state->nulls[i] ? (Datum) 0 : vec->values[row];
+		}
+		old = MemoryContextSwitchTo(state->rowcxt);
+		state->rows[state->nrows++] = heap_form_tuple(desc, state->values, state->nulls);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+static int
+AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
+			  double *totalrows, double *totaldeadrows)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Oid			relid = RelationGetRelid(rel);
+	Snapshot	snapshot = GetActiveSnapshot();
+	MemoryContext rowcxt = CurrentMemoryContext;
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw sample",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	SampleState state = {0};
+	Manifest   *manifest;
+	int64		base = 0;
+
+	LoadSealForRead(relid, snapshot);
+	manifest = ManifestRead(relid, snapshot);
+	state.rel = rel;
+	state.rows = rows;
+	state.rowcxt = rowcxt;
+	state.wanted = DrawRows(manifest->rows, targrows, &state.nwanted);
+	state.buffers = palloc(desc->natts * sizeof(ColumnBuffer *));
+	state.vectors = palloc0(desc->natts * sizeof(ColumnVector));
+	state.values = palloc(desc->natts * sizeof(Datum));
+	state.nulls = palloc(desc->natts * sizeof(bool));
+	for (int i = 0; i < desc->natts; i++)
+		state.buffers[i] = ColumnBufferCreate(cxt);
+
+	for (int f = 0; f < manifest->nfiles && state.next < state.nwanted; f++)
+	{
+		ManifestFile *file = &manifest->files[f];
+		FileSource *source;
+		FileReader *reader;
+
+		if (state.wanted[state.next] >= base + file->rows)
+		{
+			base += file->rows;
+			continue;
+		}
+		source = StoreOpen(relid, RelationGetRelationName(rel), file->file_id,
+						   file->first_bucket);
+		reader = FileReaderOpen(source, file->file_id, MyDatabaseId, relid);
+		FileReaderCheckColumns(reader, desc);
+		for (int b = 0; b < reader->nblocks && state.next < state.nwanted; b++)
+		{
+			int64		first = base + reader->blocks[b].first_row;
+
+			if (state.wanted[state.next] < first + reader->blocks[b].nrows)
+			{
+				BfVacuumDelayPoint();
+				SampleBlock(&state, reader, b, first);
+			}
+		}
+		base += file->rows;
+		FileReaderClose(reader);
+		StoreClose(source);
+	}
+	*totalrows = (double) manifest->rows;
+	*totaldeadrows = 0;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	ereport(elevel,
+			(errmsg("\"%s\": sampled %d of %.0f rows",
+					RelationGetRelationName(rel), state.nrows, *totalrows)));
+	return state.nrows;
+}
+
+static bool
+AnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages)
+{
+	Manifest   *manifest = ManifestRead(RelationGetRelid(relation), GetActiveSnapshot());
+
+	*func = AcquireSample;
+	/* core takes 0 pages for "nothing known" */
+	*totalpages = (BlockNumber) Max(1, Min(manifest->bytes / BLCKSZ, (int64) MaxBlockNumber));
+	return true;
+}
+
+void
+AnalyzeRoutine(FdwRoutine *routine)
+{
+	routine->AnalyzeForeignTable = AnalyzeForeignTable;
+}

@@ -1,0 +1,143 @@
+/*
+ * modify.c
+ *	  INSERT, COPY and TRUNCATE of a bucketed table.
+ *
+ * Core leaves the constraints of foreign tables to the wrapper, but the
+ * planner believes them (a CHECK excludes the table, NOT NULL drops a qual).
+ * So every row is checked here, by core's own functions.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "fdw/modify.h"
+#include "load/load.h"
+#include "miscadmin.h"
+#include "nodes/pathnodes.h"
+#include "parser/parsetree.h"
+#include "storage/manifest.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+typedef struct ModifyState
+{
+	LoadState  *load;
+	CommandId	cid;
+	bool		check_constraints;
+	bool		check_partition;
+} ModifyState;
+
+/*
+ * Only INSERT can be planned.  ON CONFLICT with a target is refused by core,
+ * because no unique index can be found; without one no row can conflict.
+ */
+static List *
+PlanModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
+{
+	const char *relname;
+
+	if (plan->operation == CMD_INSERT)
+		return NIL;
+
+	relname = get_rel_name(planner_rt_fetch(resultRelation, root)->relid);
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 plan->operation == CMD_DELETE ?
+			 errmsg("cannot delete from bucketed table \"%s\"", relname) :
+			 errmsg("cannot update bucketed table \"%s\"", relname),
+			 errhint("Append new rows, or rewrite the table with bucketfdw.create_table_as(..., mode => 'overwrite').")));
+	return NIL;					/* keep compiler quiet */
+}
+
+/*
+ * Start collecting rows.  Without a plan this is COPY, which takes the
+ * current command for its rows and checks the partition constraint itself.
+ */
+static void
+BeginModify(ModifyTableState *mtstate, ResultRelInfo *rinfo)
+{
+	Relation	rel = rinfo->ri_RelationDesc;
+	bool		copy = mtstate->ps.plan == NULL;
+	ModifyState *state = palloc0(sizeof(ModifyState));
+
+	state->load = LoadBegin(rel, work_mem);
+	state->cid = copy ? GetCurrentCommandId(true) : mtstate->ps.state->es_output_cid;
+	state->check_constraints = RelationGetDescr(rel)->constr != NULL;
+
+	/* a routed row was checked by the routing, unless a trigger changed it since */
+	state->check_partition = !copy && rel->rd_rel->relispartition &&
+		(rinfo->ri_RootResultRelInfo == NULL ||
+		 (rinfo->ri_TrigDesc && rinfo->ri_TrigDesc->trig_insert_before_row));
+	rinfo->ri_FdwState = state;
+}
+
+static void
+BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_private,
+				   int subplan_index, int eflags)
+{
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	BeginModify(mtstate, rinfo);
+}
+
+/* COPY, and a partition that rows are routed to. */
+static void
+BeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
+{
+	BeginModify(mtstate, rinfo);
+}
+
+static TupleTableSlot *
+ExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
+				  TupleTableSlot *planSlot)
+{
+	ModifyState *state = rinfo->ri_FdwState;
+
+	if (state->check_constraints)
+		ExecConstraints(rinfo, slot, estate);
+	if (state->check_partition)
+		ExecPartitionCheck(rinfo, slot, estate, true);
+	LoadRow(state->load, slot, state->cid);
+	return slot;
+}
+
+/* Rows are sealed at commit, or when the transaction reads them: nothing to do here. */
+static void
+EndModify(EState *estate, ResultRelInfo *rinfo)
+{
+	rinfo->ri_FdwState = NULL;
+}
+
+static int
+IsForeignRelUpdatable(Relation rel)
+{
+	return 1 << CMD_INSERT;
+}
+
+/* Core holds AccessExclusiveLock on each of the relations. */
+static void
+ExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
+{
+	ListCell   *lc;
+
+	foreach(lc, rels)
+	{
+		Oid			relid = RelationGetRelid((Relation) lfirst(lc));
+
+		LoadDiscard(relid);
+		ManifestTruncate(relid);
+	}
+}
+
+void
+ModifyRoutine(FdwRoutine *routine)
+{
+	routine->PlanForeignModify = PlanModify;
+	routine->BeginForeignModify = BeginForeignModify;
+	routine->ExecForeignInsert = ExecForeignInsert;
+	routine->EndForeignModify = EndModify;
+	routine->BeginForeignInsert = BeginForeignInsert;
+	routine->EndForeignInsert = EndModify;
+	routine->IsForeignRelUpdatable = IsForeignRelUpdatable;
+	routine->ExecForeignTruncate = ExecForeignTruncate;
+}

@@ -1,0 +1,192 @@
+/*
+ * scan.c
+ *	  FDW callbacks for planning and executing scans.
+ *
+ * Execution is a thin wrapper over the scan node of src/exec/: the same node
+ * is read batch by batch when a bucket join stands above it.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "catalog/heap.h"
+#include "compat.h"
+#include BF_EXPLAIN_HEADER
+#include "exec/scan_node.h"
+#include "executor/executor.h"
+#include "fdw/scan.h"
+#include "load/load.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "plan/batch_qual.h"
+#include "plan/rel_info.h"
+#include "storage/manifest.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+
+static void
+GetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	BucketRelInfoBuild(root, baserel, foreigntableid);
+}
+
+static void
+GetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
+{
+	add_path(baserel, (Path *) BucketScanPath(root, baserel, false, NIL));
+}
+
+/*
+ * The columns a scan must read: those of the relation's target and of its
+ * quals, plus the extra ones of the path.  Never those of the plan's target
+ * list, which core may have made all columns.
+ */
+static List *
+NeededColumns(RelOptInfo *baserel, Relation rel, List *clauses, List *extra)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *used = NULL;
+	List	   *attnums = NIL;
+	ListCell   *lc;
+	bool		wholerow;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &used);
+	foreach(lc, clauses)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, baserel->relid, &used);
+	foreach(lc, extra)
+		used = bms_add_member(used, lfirst_int(lc) - FirstLowInvalidHeapAttributeNumber);
+
+	for (int attno = FirstLowInvalidHeapAttributeNumber + 1; attno < 0; attno++)
+	{
+		if (attno != TableOidAttributeNumber &&
+			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("bucketed table \"%s\" has no system column \"%s\"",
+							RelationGetRelationName(rel),
+							NameStr(SystemAttributeDefinition(attno)->attname)),
+					 errhint("Only tableoid is there.")));
+	}
+	wholerow = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used);
+	for (int attno = 1; attno <= desc->natts; attno++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
+
+		if (att->attisdropped || BfAttributeIsVirtual(att))
+			continue;
+		if (wholerow || bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used))
+			attnums = lappend_int(attnums, attno);
+	}
+	return attnums;
+}
+
+static ForeignScan *
+GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
+			   ForeignPath *best_path, List *tlist, List *scan_clauses, Plan *outer_plan)
+{
+	List	   *row_quals = NIL;
+	List	   *batch_quals = NIL;
+	List	   *descs = NIL;
+	List	   *values = NIL;
+	List	   *attnums;
+	Relation	rel = RelationIdGetRelation(foreigntableid);
+	ListCell   *lc;
+
+	attnums = NeededColumns(baserel, rel, scan_clauses, best_path->fdw_private);
+	RelationClose(rel);
+	foreach(lc, scan_clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		LeafQual	qual;
+		Expr	   *value;
+
+		/* one-time filters stand in a Result above the scan */
+		if (rinfo->pseudoconstant)
+			continue;
+		if (BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &value))
+		{
+			batch_quals = lappend(batch_quals, rinfo->clause);
+			descs = lappend(descs, ScanQualDescribe(&qual));
+			if (value != NULL)
+				values = lappend(values, value);
+		}
+		else
+			row_quals = lappend(row_quals, rinfo->clause);
+	}
+	return make_foreignscan(tlist, row_quals, baserel->relid,
+							values, list_make2(attnums, descs),
+							NIL, batch_quals, outer_plan);
+}
+
+static void
+BeginForeignScan(ForeignScanState *node, int eflags)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	Oid			relid = RelationGetRelid(node->ss.ss_currentRelation);
+	Snapshot	snapshot = node->ss.ps.state->es_snapshot;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	/* rows this transaction collected must be in files before the manifest is read */
+	LoadSealForRead(relid, snapshot);
+	node->fdw_state = ScanNodeCreate(&node->ss, plan->fdw_private, plan->fdw_exprs,
+									 ManifestRead(relid, snapshot));
+}
+
+static TupleTableSlot *
+IterateForeignScan(ForeignScanState *node)
+{
+	BucketScanState *scan = node->fdw_state;
+
+	if (!ScanNodeNextRow(scan))
+		return ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	return node->ss.ss_ScanTupleSlot;
+}
+
+static void
+ReScanForeignScan(ForeignScanState *node)
+{
+	if (node->fdw_state != NULL)
+		ScanNodeReScan(node->fdw_state);
+}
+
+static void
+EndForeignScan(ForeignScanState *node)
+{
+	if (node->fdw_state != NULL)
+		ScanNodeEnd(node->fdw_state);
+}
+
+static void
+ExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+
+	if (plan->fdw_recheck_quals != NIL)
+	{
+		/* the quals that are applied to batches do not stand in plan.qual */
+		List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+		Node	   *expr = (Node *) make_ands_explicit(plan->fdw_recheck_quals);
+		bool		useprefix = list_length(es->rtable) > 1 || es->verbose;
+
+		ExplainPropertyText("Batch Filter", deparse_expression(expr, context, useprefix, false),
+							es);
+	}
+	if (node->fdw_state != NULL)
+		ScanNodeExplain(node->fdw_state, es);
+}
+
+void
+ScanRoutine(FdwRoutine *routine)
+{
+	routine->GetForeignRelSize = GetForeignRelSize;
+	routine->GetForeignPaths = GetForeignPaths;
+	routine->GetForeignPlan = GetForeignPlan;
+	routine->BeginForeignScan = BeginForeignScan;
+	routine->IterateForeignScan = IterateForeignScan;
+	routine->ReScanForeignScan = ReScanForeignScan;
+	routine->EndForeignScan = EndForeignScan;
+	routine->ExplainForeignScan = ExplainForeignScan;
+}

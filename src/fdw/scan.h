@@ -1,0 +1,16 @@
+/*
+ * scan.h
+ *	  FDW callbacks for planning and executing scans, and for ANALYZE.
+ */
+#ifndef BF_FDW_SCAN_H
+#define BF_FDW_SCAN_H
+
+#include "foreign/fdwapi.h"
+
+/* Fill in the scan callbacks. */
+extern void ScanRoutine(FdwRoutine *routine);
+
+/* Fill in the ANALYZE callback. */
+extern void AnalyzeRoutine(FdwRoutine *routine);
+
+#endif							/* BF_FDW_SCAN_H */

@@ -1,0 +1,374 @@
+/*
+ * decode.c
+ *	  Read, check and decode one column of one block.
+ */
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+#include "format/codec.h"
+#include "format/int_encoding.h"
+#include "format/reader_private.h"
+#include "format/scaled_encoding.h"
+#include "format/text_encoding.h"
+#include "port/pg_crc32c.h"
+
+struct ColumnBuffer
+{
+	MemoryContext cxt;
+	ByteBuffer	values;			/* Datums */
+	ByteBuffer	nulls;			/* bools */
+	ByteBuffer	stored;			/* the chunk as in the file, when compressed */
+	ByteBuffer	raw;			/* decompressed; Datums may point here */
+	ByteBuffer	decoded;		/* values made by decoding; Datums may point here */
+	ByteBuffer	lengths;		/* for front coding */
+};
+
+ColumnBuffer *
+ColumnBufferCreate(MemoryContext cxt)
+{
+	ColumnBuffer *buffer = MemoryContextAlloc(cxt, sizeof(ColumnBuffer));
+
+	buffer->cxt = cxt;
+	ByteBufferInit(&buffer->values, cxt);
+	ByteBufferInit(&buffer->nulls, cxt);
+	ByteBufferInit(&buffer->stored, cxt);
+	ByteBufferInit(&buffer->raw, cxt);
+	ByteBufferInit(&buffer->decoded, cxt);
+	ByteBufferInit(&buffer->lengths, cxt);
+	return buffer;
+}
+
+void
+ColumnBufferFree(ColumnBuffer *buffer)
+{
+	ByteBufferFree(&buffer->values);
+	ByteBufferFree(&buffer->nulls);
+	ByteBufferFree(&buffer->stored);
+	ByteBufferFree(&buffer->raw);
+	ByteBufferFree(&buffer->decoded);
+	ByteBufferFree(&buffer->lengths);
+	pfree(buffer);
+}
+
+Size
+ColumnBufferMemory(const ColumnBuffer *buffer)
+{
+	return sizeof(ColumnBuffer) + buffer->values.cap + buffer->nulls.cap + buffer->stored.cap +
+		buffer->raw.cap + buffer->decoded.cap + buffer->lengths.cap;
+}
+
+/* What is wrong with a directory entry, or NULL. */
+static const char *
+check_chunk(const FileReader *reader, const DiskChunk *chunk, int nrows)
+{
+	const FileReaderPrivate *priv = reader->priv;
+
+	if (chunk->null_count > (uint32) nrows)
+		return "number of nulls is invalid";
+	if (chunk->encoding > ENCODING_FRONT || chunk->codec > BF_COMPRESS_ZSTD)
+		return "encoding or codec is not known";
+	if ((chunk->encoding == ENCODING_NONE) != (chunk->null_count == (uint32) nrows))
+		return "encoding does not fit the number of nulls";
+	if (chunk->encoding == ENCODING_NONE)
+		return chunk->stored_len == 0 && chunk->raw_len == 0 ? NULL : "length of a chunk is invalid";
+	if (chunk->offset % 8 != 0 || chunk->offset < priv->header_length ||
+		chunk->offset > priv->footer_offset || chunk->stored_len > priv->footer_offset - chunk->offset)
+		return "position of a chunk is invalid";
+	if (chunk->raw_len > (nrows > 1 ? BF_MAX_CHUNK_RAW : BF_MAX_VALUE_RAW) ||
+		chunk->raw_len > CodecMaxRaw(chunk->codec, chunk->stored_len) ||
+		(chunk->codec == BF_COMPRESS_NONE && chunk->raw_len != chunk->stored_len))
+		return "length of a chunk is invalid";
+	return NULL;
+}
+
+/* One bool per row out of one bit per row; NULL, or what is wrong. */
+static const char *
+expand_nulls(const char *bits, int nrows, int null_count, bool *nulls)
+{
+	int			nbytes = (nrows + 7) / 8;
+	int			count = 0;
+
+	for (int i = 0; i < nbytes; i++)
+	{
+		uint64		spread = ((uint8) bits[i] * UINT64CONST(0x0101010101010101)) & UINT64CONST(0x8040201008040201);
+
+		/* byte k holds bit k or 0: make it 0 or 1 */
+		spread = ((spread + UINT64CONST(0x7f7f7f7f7f7f7f7f)) >> 7) & UINT64CONST(0x0101010101010101);
+		memcpy(nulls + i * 8, &spread, sizeof(spread));
+	}
+	for (int i = 0; i < nrows; i++)
+		count += nulls[i];
+	if (count != null_count)
+		return "null bitmap does not have the number of nulls";
+	return NULL;
+}
+
+/* Move n dense values to the rows that are not null. */
+static void
+spread_values(Datum *values, int n, const bool *nulls, int nrows)
+{
+	int			k = n;
+
+	for (int i = nrows - 1; i >= 0; i--)
+	{
+		k -= !nulls[i];
+		values[i] = nulls[i] ? (Datum) 0 : values[k];
+	}
+}
+
+/* Are all the integers in [low, low + span)?  span is a power of two. */
+static bool
+in_range(const Datum *values, int n, int64 low, uint64 span)
+{
+	uint64		all = 0;
+
+	for (int i = 0; i < n; i++)
+		all |= (uint64) values[i] - (uint64) low;
+	return all < span;
+}
+
+static const char *
+check_range(const FileColumn *col, const Datum *values, int n)
+{
+	bool		ok;
+
+	if (col->keyclass == KEYCLASS_BOOL)
+		ok = in_range(values, n, 0, 2);
+	else if (col->keyclass == KEYCLASS_OID)
+		ok = in_range(values, n, 0, UINT64CONST(1) << 32);
+	else if (col->typlen == 1)
+		ok = in_range(values, n, PG_INT8_MIN, UINT64CONST(1) << 8);
+	else if (col->typlen == 2)
+		ok = in_range(values, n, PG_INT16_MIN, UINT64CONST(1) << 16);
+	else if (col->typlen == 4)
+		ok = in_range(values, n, PG_INT32_MIN, UINT64CONST(1) << 32);
+	else
+		ok = true;
+	return ok ? NULL : "value is outside the range of its type";
+}
+
+static const char *
+read_int_values(const FileColumn *col, const char *in, size_t len, int n, Datum *values)
+{
+	size_t		used;
+	const char *problem;
+
+	if (!col->typbyval || col->keyclass == KEYCLASS_FLOAT)
+		return "encoding does not fit the type";
+	problem = IntStreamRead(in, len, n, (int64 *) values, &used);
+	if (problem)
+		return problem;
+	if (used != len)
+		return "bytes are left over behind the values";
+	return check_range(col, values, n);
+}
+
+static const char *
+read_raw_values(const FileColumn *col, const char *in, size_t len, int n, Datum *values)
+{
+	if (col->typlen < 0)
+		return "encoding does not fit the type";
+	if (!col->typbyval)
+	{
+		size_t		stride = att_align_nominal(col->typlen, col->typalign);
+
+		if (len != n * stride)
+			return "length does not fit the number of values";
+		for (int i = 0; i < n; i++)
+			values[i] = PointerGetDatum(in + i * stride);
+		return NULL;
+	}
+	if (len != (size_t) n * col->typlen)
+		return "length does not fit the number of values";
+	switch (col->typlen)
+	{
+		case 1:
+			for (int i = 0; i < n; i++)
+				values[i] = Int8GetDatum(((const int8 *) in)[i]);
+			break;
+		case 2:
+			for (int i = 0; i < n; i++)
+				values[i] = Int16GetDatum(((const int16 *) in)[i]);
+			break;
+		case 4:
+			if (col->keyclass == KEYCLASS_OID)
+			{
+				for (int i = 0; i < n; i++)
+					values[i] = UInt32GetDatum(((const uint32 *) in)[i]);
+			}
+			else
+			{
+				for (int i = 0; i < n; i++)
+					values[i] = Int32GetDatum(((const int32 *) in)[i]);
+			}
+			break;
+		default:
+			memcpy(values, in, len);
+			break;
+	}
+	return check_range(col, values, n);
+}
+
+static const char *
+read_scaled_values(const FileColumn *col, ChunkEncoding encoding, const char *in, size_t len, int n,
+				   Datum *values, ByteBuffer *decoded)
+{
+	DiskScaled	head;
+	size_t		used;
+	const char *problem;
+
+	if (col->keyclass != (encoding == ENCODING_FLOAT ? KEYCLASS_FLOAT : KEYCLASS_NUMERIC))
+		return "encoding does not fit the type";
+	if (len < sizeof(head))
+		return "values are cut off";
+	memcpy(&head, in, sizeof(head));
+	if (head.scale > (encoding == ENCODING_FLOAT ? BF_MAX_FLOAT_SCALE : BF_MAX_NUMERIC_SCALE))
+		return "scale is invalid";
+	problem = IntStreamRead(in + sizeof(head), len - sizeof(head), n, (int64 *) values, &used);
+	if (problem)
+		return problem;
+	if (used != len - sizeof(head))
+		return "bytes are left over behind the values";
+	if (encoding == ENCODING_FLOAT)
+		FloatsFromScaled((int64 *) values, n, col->typlen, head.scale);
+	else
+		NumericsFromScaled((int64 *) values, n, head.scale,
+						   ByteBufferPrepare(decoded, (size_t) n * BF_SCALED_NUMERIC_BYTES));
+	return NULL;
+}
+
+static const char *
+read_constant(const FileColumn *col, const char *in, size_t len, int n, Datum *values)
+{
+	if (col->typbyval)
+		return "encoding does not fit the type";
+	if (col->typlen > 0)
+	{
+		if (len != att_align_nominal(col->typlen, col->typalign))
+			return "length does not fit the type";
+	}
+	else
+	{
+		size_t		at = 0;
+		const char *v = VarlenaNext(in, len, &at, VarlenaFormOf(col->typalign, col->typstorage).align);
+
+		if (v != in || at != len)
+			return "value header is invalid";
+		if (col->keyclass == KEYCLASS_NUMERIC && !NumericContentValid(v))
+			return "numeric value is invalid";
+	}
+	for (int i = 0; i < n; i++)
+		values[i] = PointerGetDatum(in);
+	return NULL;
+}
+
+/* Decode the len bytes at in to n >= 1 values; NULL, or what is wrong. */
+static const char *
+read_values(const FileColumn *col, ChunkEncoding encoding, const char *in, size_t len, int n,
+			Datum *values, ColumnBuffer *buffer)
+{
+	bool		numeric = col->keyclass == KEYCLASS_NUMERIC;
+	VarlenaForm form;
+
+	switch (encoding)
+	{
+		case ENCODING_NONE:
+			break;
+		case ENCODING_INT:
+			return read_int_values(col, in, len, n, values);
+		case ENCODING_RAW:
+			return read_raw_values(col, in, len, n, values);
+		case ENCODING_FLOAT:
+		case ENCODING_NUMERIC:
+			return read_scaled_values(col, encoding, in, len, n, values, &buffer->decoded);
+		case ENCODING_CONSTANT:
+			return read_constant(col, in, len, n, values);
+		case ENCODING_PLAIN:
+		case ENCODING_DICT:
+		case ENCODING_FRONT:
+			if (col->typlen != -1)
+				return "encoding does not fit the type";
+			form = VarlenaFormOf(col->typalign, col->typstorage);
+			if (encoding == ENCODING_PLAIN)
+				return PlainRead(in, len, n, form.align, numeric, values);
+			if (encoding == ENCODING_DICT)
+				return DictRead(in, len, n, form.align, numeric, values, &buffer->decoded);
+			return FrontRead(in, len, n, form, numeric, values, &buffer->lengths, &buffer->decoded);
+	}
+	return "encoding is not known";
+}
+
+/* Read the bytes of a chunk, check their CRC, decompress; returns the raw bytes. */
+static const char *
+read_chunk(FileReader *reader, int block, int col, const DiskChunk *chunk, ColumnBuffer *buffer)
+{
+	FileSource *source = reader->source;
+	char	   *raw = ByteBufferPrepare(&buffer->raw, chunk->raw_len);
+	char	   *stored = raw;
+	pg_crc32c	crc;
+	const char *problem;
+
+	if (chunk->codec != BF_COMPRESS_NONE)
+		stored = ByteBufferPrepare(&buffer->stored, chunk->stored_len);
+	source->read(source, stored, chunk->stored_len, chunk->offset);
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, stored, chunk->stored_len);
+	FIN_CRC32C(crc);
+	if (!EQ_CRC32C(crc, chunk->crc))
+		FileReaderCorrupt(reader, block, col, chunk->offset, "checksum does not match");
+	if (chunk->codec != BF_COMPRESS_NONE)
+	{
+		problem = CodecDecompress(chunk->codec, stored, chunk->stored_len, raw, chunk->raw_len);
+		if (problem)
+			FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	}
+	return raw;
+}
+
+void
+FileReaderDecode(FileReader *reader, int block, int col, ColumnBuffer *buffer, ColumnVector *vector,
+				 uint64 *bytes_read)
+{
+	const DiskChunk *chunk = &reader->priv->chunks[(size_t) block * reader->ncols + col];
+	int			nrows = reader->blocks[block].nrows;
+	int			nvalues = nrows - (int) chunk->null_count;
+	const char *problem = check_chunk(reader, chunk, nrows);
+	const char *in;
+	size_t		len;
+	Datum	   *values;
+	bool	   *nulls = NULL;
+
+	if (problem)
+		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	values = (Datum *) ByteBufferPrepare(&buffer->values, nrows * sizeof(Datum));
+	if (chunk->null_count > 0)
+		nulls = (bool *) ByteBufferPrepare(&buffer->nulls, BF_ALIGN8(nrows));
+	vector->values = values;
+	vector->nulls = nulls;
+	if (nvalues == 0)
+	{
+		memset(values, 0, nrows * sizeof(Datum));
+		memset(nulls, true, nrows);
+		return;
+	}
+
+	in = read_chunk(reader, block, col, chunk, buffer);
+	len = chunk->raw_len;
+	*bytes_read += chunk->stored_len;
+	if (nulls != NULL)
+	{
+		size_t		bitmap = BF_ALIGN8((nrows + 7) / 8);
+
+		problem = len < bitmap ? "null bitmap is cut off" :
+			expand_nulls(in, nrows, chunk->null_count, nulls);
+		in += bitmap;
+		len -= bitmap;
+	}
+	if (problem == NULL)
+		problem = read_values(&reader->cols[col], (ChunkEncoding) chunk->encoding, in, len, nvalues,
+							  values, buffer);
+	if (problem)
+		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	if (nulls != NULL)
+		spread_values(values, nvalues, nulls, nrows);
+}

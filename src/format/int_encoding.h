@@ -1,0 +1,42 @@
+/*
+ * int_encoding.h
+ *	  Int streams: frame of reference or delta, bit-packed (file_format.h).
+ */
+#ifndef BF_INT_ENCODING_H
+#define BF_INT_ENCODING_H
+
+#include "format/byte_buffer.h"
+
+/* What IntStreamPlan found out about n values. */
+typedef struct IntStreamPlan
+{
+	DiskIntStream head;
+	int64		min;
+	int64		max;
+	size_t		size;			/* bytes of the stream, a multiple of 8 */
+} IntStreamPlan;
+
+/* Bytes of a stream of count packed values. */
+static inline size_t
+IntStreamSize(int width, size_t count)
+{
+	return sizeof(DiskIntStream) + BF_ALIGN8(((uint64) count * width + 7) / 8);
+}
+
+/* Bits needed for x. */
+extern int	IntWidth(uint64 x);
+
+/* Decide how to store n >= 1 values. */
+extern void IntStreamMakePlan(const int64 *values, int n, IntStreamPlan *plan);
+
+/* Append the stream, as planned for the same values. */
+extern void IntStreamWrite(ByteBuffer *out, const int64 *values, int n, const IntStreamPlan *plan);
+
+/*
+ * Decode the stream of n >= 1 values at in; len bytes may belong to it and
+ * BF_SLACK more may be read.  Sets *used to its length.  NULL, or what is
+ * wrong.
+ */
+extern const char *IntStreamRead(const char *in, size_t len, int n, int64 *out, size_t *used);
+
+#endif							/* BF_INT_ENCODING_H */

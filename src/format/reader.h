@@ -1,0 +1,117 @@
+/*
+ * reader.h
+ *	  Read a bucketed file.  Every offset, length and CRC is checked before
+ *	  use; garbage raises ERRCODE_DATA_CORRUPTED naming relation, file, bucket
+ *	  and offset.
+ */
+#ifndef BF_READER_H
+#define BF_READER_H
+
+#include "access/tupdesc.h"
+#include "format/file_io.h"
+#include "spec/bucket_spec.h"
+#include "vector/batch.h"
+
+/* A value of a block's statistics or key tuple; memory lives with the reader. */
+typedef struct StatValue
+{
+	bool		isnull;			/* for key tuples: the key is NULL */
+	bool		truncated;		/* value is a prefix (TEXT, BPCHAR, BYTEA): the real one is >= it, and begins with it */
+	Datum		value;
+} StatValue;
+
+typedef struct BlockColumnStats
+{
+	int			null_count;
+	bool		has_minmax;		/* false: all null, or the type has no class, or not kept */
+	StatValue	min;			/* truncated: still a lower bound */
+	StatValue	max;			/* truncated: only a prefix, the real maximum begins with it */
+} BlockColumnStats;
+
+typedef struct FileColumn
+{
+	AttrNumber	attnum;
+	Oid			typid;
+	int32		typmod;
+	Oid			collation;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	char		typstorage;
+	KeyClass	keyclass;		/* of the base type; statistics exist iff not NONE */
+} FileColumn;
+
+typedef struct FileBlock
+{
+	int			nrows;
+	int64		first_row;		/* row number in the file */
+	uint64		bytes;			/* of all its chunks */
+	StatValue  *first;			/* key tuple of the first row, spec->nsort entries */
+	StatValue  *last;			/* of the last row */
+} FileBlock;
+
+typedef struct FileRun
+{
+	int			bucket;
+	int64		nrows;
+	int			first_block;	/* index in blocks */
+	int			nblocks;
+} FileRun;
+
+typedef struct FileReader
+{
+	FileSource *source;
+	uint64		file_id;
+	Oid			dboid;
+	Oid			relid;
+	BucketSpec *spec;			/* as the file was written */
+	int			ncols;
+	FileColumn *cols;			/* ascending attnum */
+	int64		nrows;
+	int			nruns;
+	FileRun    *runs;			/* ascending bucket */
+	int			nblocks;
+	FileBlock  *blocks;
+	MemoryContext cxt;			/* everything above lives here */
+	struct FileReaderPrivate *priv;
+} FileReader;
+
+/*
+ * Open: reads and checks header, tail and footer.  The ids of the file must
+ * be the ones given.  State lives in a new child of the current context.
+ */
+extern FileReader *FileReaderOpen(FileSource *source, uint64 file_id, Oid dboid, Oid relid);
+extern void FileReaderClose(FileReader *reader);
+
+/*
+ * Raise an error unless the columns of the file still fit the table: same
+ * type, and for nested row types the same shape as when the file was written.
+ * Columns the table has and the file lacks are fine (they read as NULL).
+ */
+extern void FileReaderCheckColumns(FileReader *reader, TupleDesc desc);
+
+/* Index in cols, or -1 when the file has no such column (added later). */
+extern int	FileReaderFindColumn(const FileReader *reader, AttrNumber attnum);
+
+/* Statistics of a column in a block; col is an index in cols. */
+extern void FileReaderColumnStats(FileReader *reader, int block, int col, BlockColumnStats *stats);
+
+/*
+ * Memory into which a column of a block is decoded; reused from call to call.
+ * One per column per cursor.
+ */
+typedef struct ColumnBuffer ColumnBuffer;
+
+extern ColumnBuffer *ColumnBufferCreate(MemoryContext cxt);
+extern void ColumnBufferFree(ColumnBuffer *buffer);
+extern Size ColumnBufferMemory(const ColumnBuffer *buffer);
+
+/*
+ * Read, check and decode one column of one block.  The vector points into
+ * buffer and stays valid until the buffer is used again or freed.  *bytes_read
+ * is increased by the bytes read from the source.
+ */
+extern void FileReaderDecode(FileReader *reader, int block, int col,
+							 ColumnBuffer *buffer, ColumnVector *vector, uint64 *bytes_read);
+
+#endif							/* BF_READER_H */

@@ -1,0 +1,18 @@
+/*
+ * row_types.h
+ *	  Composite types inside the columns of a file, which ALTER TYPE may change
+ *	  behind its back.  The one part of the format that looks at catalogs.
+ */
+#ifndef BF_ROW_TYPES_H
+#define BF_ROW_TYPES_H
+
+#include "access/tupdesc.h"
+#include "format/byte_buffer.h"
+
+/*
+ * Append the payload of section ROW_TYPES: the composite types reachable from
+ * the columns through arrays, domains, ranges and composite types.
+ */
+extern void RowTypesWrite(ByteBuffer *out, TupleDesc desc);
+
+#endif							/* BF_ROW_TYPES_H */

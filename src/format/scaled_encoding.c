@@ -1,0 +1,222 @@
+/*
+ * scaled_encoding.c
+ *	  Floats and numerics as decimal-scaled integers.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "compat.h"
+#include "format/scaled_encoding.h"
+
+/* float8 holds integers up to here exactly */
+#define FLOAT_EXACT_INT 9007199254740992.0
+
+static const double powers[BF_MAX_FLOAT_SCALE + 1] = {
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
+	1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18
+};
+
+static inline double
+float_value(Datum value, int typlen)
+{
+	return typlen == 4 ? (double) DatumGetFloat4(value) : DatumGetFloat8(value);
+}
+
+static inline Datum
+float_datum(int64 scaled, double power, int typlen)
+{
+	double		d = (double) scaled / power;
+
+	return typlen == 4 ? Float4GetDatum((float4) d) : Float8GetDatum(d);
+}
+
+/* Does the value come back from this scale? */
+static inline bool
+float_scaled(Datum value, int typlen, int scale, int64 *scaled)
+{
+	double		x = float_value(value, typlen) * powers[scale];
+
+	/* also false for NaN */
+	if (!(fabs(x) <= FLOAT_EXACT_INT))
+		return false;
+	*scaled = (int64) rint(x);
+	return float_datum(*scaled, powers[scale], typlen) == value;
+}
+
+bool
+FloatsToScaled(const Datum *values, int n, int typlen, int64 *scaled, int *scale)
+{
+	int			s = 0;
+	int			maxscale = typlen == 4 ? 10 : BF_MAX_FLOAT_SCALE;
+	int			from = 0;
+
+	/*
+	 * The first value that needs a larger scale raises it; those before are
+	 * tried again with the final one.  Random bits give up at the first.
+	 */
+	for (int i = 0; i < n; i++)
+	{
+		while (!float_scaled(values[i], typlen, s, &scaled[i]))
+		{
+			if (s++ == maxscale)
+				return false;
+			from = i;
+		}
+	}
+	for (int i = 0; i < from; i++)
+	{
+		if (!float_scaled(values[i], typlen, s, &scaled[i]))
+			return false;
+	}
+	*scale = s;
+	return true;
+}
+
+void
+FloatsFromScaled(int64 *values, int n, int typlen, int scale)
+{
+	Datum	   *out = (Datum *) values;
+	double		power = powers[scale];
+
+	if (typlen == 4)
+	{
+		for (int i = 0; i < n; i++)
+			out[i] = Float4GetDatum((float4) ((double) values[i] / power));
+	}
+	else
+	{
+		for (int i = 0; i < n; i++)
+			out[i] = Float8GetDatum((double) values[i] / power);
+	}
+}
+
+/*
+ * numeric's form on disk, which numeric.c does not export but cannot change
+ * (pg_upgrade): a uint16 header, in the short form 0x8000, sign 0x2000, six
+ * bits of dscale and seven of weight in two's complement, then the base-10000
+ * digits without zero digits at either end.
+ */
+#define NUMERIC_SHORT_FORM		0x8000
+#define NUMERIC_SPECIAL_FORM	0xC000
+#define NUMERIC_SHORT_NEGATIVE	0x2000
+#define NUMERIC_SHORT_DSCALE(h) (((h) >> 7) & 0x3F)
+#define NUMERIC_SHORT_WEIGHT(h) ((int) ((h) & 0x3F) - (((h) & 0x40) ? 64 : 0))
+#define NUMERIC_BASE			10000
+
+/* a uint64 has at most so many base-10000 digits, the last one cut */
+#define MAX_SCALED_DIGITS		6
+
+static inline uint64
+partial_power(int scale)
+{
+	static const uint16 power[4] = {1, 1000, 100, 10};
+
+	return power[scale & 3];
+}
+
+/* The content of a numeric (without varlena header) into out; returns its length. */
+static inline int
+numeric_content(int64 scaled, int scale, uint16 *out)
+{
+	uint64		a = scaled < 0 ? (uint64) 0 - (uint64) scaled : (uint64) scaled;
+	int			weight = -((scale + 3) / 4);	/* of the lowest digit */
+	uint16		digits[MAX_SCALED_DIGITS];
+	int			ndigits = 0;
+	int			low = 0;
+
+	if (a == 0)
+	{
+		out[0] = NUMERIC_SHORT_FORM | (scale << 7);
+		return sizeof(uint16);
+	}
+	switch (scale & 3)
+	{
+		case 1:
+			digits[ndigits++] = (a % 10) * 1000;
+			a /= 10;
+			break;
+		case 2:
+			digits[ndigits++] = (a % 100) * 100;
+			a /= 100;
+			break;
+		case 3:
+			digits[ndigits++] = (a % 1000) * 10;
+			a /= 1000;
+			break;
+	}
+	while (a > PG_UINT32_MAX)
+	{
+		digits[ndigits++] = a % NUMERIC_BASE;
+		a /= NUMERIC_BASE;
+	}
+	for (uint32 b = (uint32) a; b != 0; b /= NUMERIC_BASE)
+		digits[ndigits++] = b % NUMERIC_BASE;
+	while (digits[low] == 0)
+		low++;
+	weight += ndigits - 1;
+	out[0] = NUMERIC_SHORT_FORM | (scaled < 0 ? NUMERIC_SHORT_NEGATIVE : 0) |
+		(scale << 7) | (weight & 0x7F);
+	for (int i = ndigits - 1; i >= low; i--)
+		*++out = digits[i];
+	return (ndigits - low + 1) * sizeof(uint16);
+}
+
+bool
+NumericToScaled(const void *numeric, int64 *scaled, int *scale)
+{
+	size_t		len = VARSIZE_ANY_EXHDR(numeric);
+	uint16		in[MAX_SCALED_DIGITS + 1];
+	uint16		again[MAX_SCALED_DIGITS + 1];
+	uint16		header;
+	int			ndigits;
+	int			weight;
+	int			lowest;
+	unsigned __int128 acc = 0;
+	uint64		power;
+
+	if (len < sizeof(uint16) || len > sizeof(in) || len % sizeof(uint16) != 0)
+		return false;
+	memcpy(in, VARDATA_ANY(numeric), len);
+	header = in[0];
+	if ((header & NUMERIC_SPECIAL_FORM) != NUMERIC_SHORT_FORM)
+		return false;
+	*scale = NUMERIC_SHORT_DSCALE(header);
+	weight = NUMERIC_SHORT_WEIGHT(header);
+	ndigits = len / sizeof(uint16) - 1;
+	lowest = -((*scale + 3) / 4);
+	/* bounds the loop, and acc far below 2^128 */
+	if (ndigits > 0 && (weight < lowest || weight - lowest > MAX_SCALED_DIGITS))
+		return false;
+	if (weight - ndigits + 1 < lowest)
+		return false;
+	if (ndigits > 0)
+	{
+		for (int i = 0; i <= weight - lowest; i++)
+			acc = acc * NUMERIC_BASE + (i < ndigits ? in[i + 1] : 0);
+	}
+	power = partial_power(*scale);
+	if (acc % power != 0)
+		return false;
+	acc /= power;
+	if (acc > (unsigned __int128) PG_INT64_MAX)
+		return false;
+	*scaled = (header & NUMERIC_SHORT_NEGATIVE) ? -(int64) acc : (int64) acc;
+
+	return numeric_content(*scaled, *scale, again) == (int) len && memcmp(in, again, len) == 0;
+}
+
+void
+NumericsFromScaled(int64 *values, int n, int scale, char *out)
+{
+	Datum	   *result = (Datum *) values;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			len = VARHDRSZ + numeric_content(values[i], scale, (uint16 *) (out + VARHDRSZ));
+
+		SET_VARSIZE(out, len);
+		result[i] = PointerGetDatum(out);
+		out += INTALIGN(len);
+	}
+}

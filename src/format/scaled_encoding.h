@@ -1,0 +1,43 @@
+/*
+ * scaled_encoding.h
+ *	  Floats and numerics as decimal-scaled integers.
+ *
+ * Both are used only where every value comes back bit for bit; the encoder
+ * tries that out.
+ */
+#ifndef BF_SCALED_ENCODING_H
+#define BF_SCALED_ENCODING_H
+
+#include "format/byte_buffer.h"
+
+/* largest power of ten with which a float8 is divided */
+#define BF_MAX_FLOAT_SCALE	18
+
+/* dscale that numeric's short form can hold */
+#define BF_MAX_NUMERIC_SCALE	63
+
+/* bytes of a numeric made by NumericsFromScaled, at most */
+#define BF_SCALED_NUMERIC_BYTES	20
+
+/*
+ * Find a scale by which all n float Datums (typlen 4 or 8) become integers;
+ * false when there is none.
+ */
+extern bool FloatsToScaled(const Datum *values, int n, int typlen, int64 *scaled, int *scale);
+
+/* The way back, in place: int64 to Datum. */
+extern void FloatsFromScaled(int64 *values, int n, int typlen, int scale);
+
+/*
+ * An integer and dscale for a numeric without compression; false when it is
+ * not finite, does not fit, or would not come back bit for bit.
+ */
+extern bool NumericToScaled(const void *numeric, int64 *scaled, int *scale);
+
+/*
+ * The way back, in place: int64 to Datum.  out is 4-byte aligned and has room
+ * for BF_SCALED_NUMERIC_BYTES per value.
+ */
+extern void NumericsFromScaled(int64 *values, int n, int scale, char *out);
+
+#endif							/* BF_SCALED_ENCODING_H */

@@ -1,0 +1,57 @@
+/*
+ * guc.c
+ *	  Settings of bucketfdw.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "guc.h"
+#include "spec/bucket_spec.h"
+#include "utils/guc.h"
+
+bool		bf_enable = true;
+bool		bf_enable_bucketjoin = true;
+bool		bf_enable_pruning = true;
+bool		bf_verify_order = false;
+int			bf_default_buckets = 64;
+int			bf_min_free_space = 1024;
+
+void
+GucInit(void)
+{
+	DefineCustomIntVariable("bucketfdw.default_buckets",
+							"Number of buckets of a table created without the option \"buckets\".",
+							NULL,
+							&bf_default_buckets,
+							64, 1, BF_MAX_BUCKETS,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.enable",
+							 "Enables bucket plans; when off, bucketed tables stay readable and writable.",
+							 NULL,
+							 &bf_enable,
+							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.enable_bucketjoin",
+							 "Enables the planner's use of bucket join plans.",
+							 NULL,
+							 &bf_enable_bucketjoin,
+							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.enable_pruning",
+							 "Enables skipping of buckets and blocks that cannot hold wanted rows.",
+							 NULL,
+							 &bf_enable_pruning,
+							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("bucketfdw.min_free_space",
+							"Space a write must leave free on the volume of the data directory.",
+							NULL,
+							&bf_min_free_space,
+							1024, 0, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.verify_order",
+							 "Checks order and placement of every row read.",
+							 "A debugging aid; damage that checksums cannot see becomes an error.",
+							 &bf_verify_order,
+							 false, PGC_USERSET, 0, NULL, NULL, NULL);
+
+	MarkGUCPrefixReserved("bucketfdw");
+}

@@ -1,0 +1,17 @@
+/*
+ * guc.h
+ *	  Settings of bucketfdw.
+ */
+#ifndef BF_GUC_H
+#define BF_GUC_H
+
+extern bool bf_enable;			/* bucketfdw.enable */
+extern bool bf_enable_bucketjoin;	/* bucketfdw.enable_bucketjoin */
+extern bool bf_enable_pruning;	/* bucketfdw.enable_pruning */
+extern bool bf_verify_order;	/* bucketfdw.verify_order */
+extern int	bf_default_buckets; /* bucketfdw.default_buckets */
+extern int	bf_min_free_space;	/* bucketfdw.min_free_space, MB */
+
+extern void GucInit(void);
+
+#endif							/* BF_GUC_H */

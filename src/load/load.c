@@ -1,0 +1,265 @@
+/*
+ * load.c
+ *	  Rows in: the collectors of the current transaction and their budget.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "load/load_internal.h"
+#include "load/spill.h"
+#include "storage/manifest.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* less than this would spill a few rows per bucket */
+#define MIN_BUDGET_KB 512
+
+LoadTransaction bf_load;
+
+static void
+BeginTransaction(int budget_kb)
+{
+	if (bf_load.cxt == NULL)
+	{
+		bf_load.cxt = AllocSetContextCreate(TopTransactionContext, "bucketfdw load",
+										 ALLOCSET_DEFAULT_SIZES);
+		bf_load.scratch = AllocSetContextCreate(bf_load.cxt, "bucketfdw load row",
+											 ALLOCSET_SMALL_SIZES);
+		bf_load.pool.cxt = bf_load.cxt;
+		dlist_init(&bf_load.states);
+		dlist_init(&bf_load.consumed);
+	}
+	bf_load.pool.budget = Max(bf_load.pool.budget, (Size) Max(budget_kb, MIN_BUDGET_KB) * 1024);
+}
+
+/*
+ * Rows of earlier statements of the client may be seen by every snapshot this
+ * one uses; rows of this statement only by some.  Note where it began.
+ */
+void
+LoadNoteStatement(void)
+{
+	TimestampTz now = GetCurrentStatementStartTimestamp();
+
+	if (now != bf_load.statement)
+	{
+		bf_load.statement = now;
+		bf_load.statement_cid = GetCurrentCommandId(false);
+	}
+}
+
+static void
+RelcacheCallback(Datum arg, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, bf_load.tables)
+	{
+		LoadTable  *table = lfirst(lc);
+
+		if (relid == InvalidOid || table->relid == relid)
+		{
+			table->valid = false;
+			table->invalidated = true;
+		}
+	}
+}
+
+/* The current layout of a table, shared by all its sets while it stays the same. */
+static RowLayout *
+GetLayout(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	LoadTable  *table = NULL;
+	TableOptions *options;
+	MemoryContext oldcxt;
+	ListCell   *lc;
+
+	foreach(lc, bf_load.tables)
+	{
+		table = lfirst(lc);
+		if (table->relid == relid)
+			break;
+		table = NULL;
+	}
+	if (table && table->valid)
+		return table->layout;
+
+	oldcxt = MemoryContextSwitchTo(bf_load.cxt);
+	if (table == NULL)
+	{
+		table = palloc0(sizeof(LoadTable));
+		table->relid = relid;
+		bf_load.tables = lappend(bf_load.tables, table);
+	}
+	MemoryContextSwitchTo(oldcxt);
+
+	table->invalidated = false;
+	options = TableOptionsGet(rel);
+	MemoryContextSwitchTo(bf_load.cxt);
+	if (table->layout == NULL || !RowLayoutMatches(table->layout, RelationGetDescr(rel), options))
+		table->layout = RowLayoutCreate(relid, RelationGetDescr(rel), options);
+	table->valid = !table->invalidated;
+	MemoryContextSwitchTo(oldcxt);
+	return table->layout;
+}
+
+static LoadState *
+NewState(SubTransactionId subid, RowLayout *layout, bool detached)
+{
+	LoadState  *state = MemoryContextAllocZero(bf_load.cxt, sizeof(LoadState));
+
+	state->subid = subid;
+	state->layout = layout;
+	state->detached = detached;
+	dlist_push_head(&bf_load.states, &state->node);
+	return state;
+}
+
+/* The state of a subtransaction for a layout, or NULL; states are in order of nesting. */
+LoadState *
+LoadFindState(SubTransactionId subid, const RowLayout *layout, bool detached)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &bf_load.states)
+	{
+		LoadState  *state = dlist_container(LoadState, node, iter.cur);
+
+		if (state->subid < subid)
+			break;
+		if (state->subid == subid && state->layout == layout && state->detached == detached)
+			return state;
+	}
+	return NULL;
+}
+
+LoadState *
+LoadBegin(Relation rel, int budget_kb)
+{
+	SubTransactionId subid = GetCurrentSubTransactionId();
+	RowLayout  *layout;
+	LoadState  *state;
+
+	BeginTransaction(budget_kb);
+	LoadNoteStatement();
+	layout = GetLayout(rel);
+	state = LoadFindState(subid, layout, false);
+	if (state == NULL)
+	{
+		/* rows may have to be sealed in parallel mode, where no xid is given out */
+		(void) GetCurrentTransactionId();
+		state = NewState(subid, layout, false);
+	}
+	return state;
+}
+
+LoadState *
+LoadBeginDetached(Relation rel, int budget_kb)
+{
+	BeginTransaction(budget_kb);
+	LoadNoteStatement();
+	(void) GetCurrentTransactionId();
+	return NewState(GetCurrentSubTransactionId(), GetLayout(rel), true);
+}
+
+/*
+ * The set with the most memory; on the way note what sorting the largest
+ * bucket of all sets in memory needs.
+ */
+static RowSet *
+LargestSet(void)
+{
+	RowSet	   *largest = NULL;
+	int64		rows = 0;
+	dlist_iter	iter;
+
+#define LOOK_AT(candidate) \
+	do { \
+		if (largest == NULL || (candidate)->mem > largest->mem) \
+			largest = (candidate); \
+		rows = Max(rows, (candidate)->max_bucket_rows); \
+	} while (0)
+
+	dlist_foreach(iter, &bf_load.states)
+	{
+		LoadState  *state = dlist_container(LoadState, node, iter.cur);
+
+		if (state->open)
+			LOOK_AT(state->open);
+		for (RowSet *set = state->older; set != NULL; set = set->next)
+			LOOK_AT(set);
+	}
+	dlist_foreach(iter, &bf_load.consumed)
+	{
+		ConsumedSet *consumed = dlist_container(ConsumedSet, node, iter.cur);
+
+		LOOK_AT(consumed->set);
+	}
+#undef LOOK_AT
+
+	bf_load.pool.sort = (Size) rows * ROW_SORT_BYTES;
+	return largest;
+}
+
+/*
+ * Spill until half the budget is free: with many tables open, each of them
+ * has little, and freeing just enough would spill again at once.
+ */
+static void
+Spill(void)
+{
+	for (;;)
+	{
+		RowSet	   *set = LargestSet();
+
+		if (set == NULL || set->mem == 0 ||
+			bf_load.pool.used + bf_load.pool.sort <= bf_load.pool.budget / 2)
+			break;
+		SpillSet(set);
+	}
+}
+
+void
+LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
+{
+	const RowLayout *layout = state->layout;
+	Datum	   *values;
+	bool	   *nulls;
+	bool		flattened = false;
+	Size		size;
+	int			bucket;
+
+	slot_getallattrs(slot);
+	values = slot->tts_values;
+	nulls = slot->tts_isnull;
+	if (unlikely(RowNeedsFlattening(layout, values, nulls)))
+	{
+		MemoryContext oldcxt = MemoryContextSwitchTo(bf_load.scratch);
+		Datum	   *copy = palloc(sizeof(Datum) * layout->desc->natts);
+
+		memcpy(copy, values, sizeof(Datum) * layout->desc->natts);
+		RowFlatten(layout, copy, nulls);
+		values = copy;
+		flattened = true;
+		MemoryContextSwitchTo(oldcxt);
+	}
+
+	if (unlikely(state->open == NULL))
+		state->open = RowSetCreate(&bf_load.pool, state->layout);
+	size = RowMeasure(layout, values, nulls);
+	bucket = KeyBucket(BucketSpecHash(layout->spec, values, nulls), layout->spec->nbuckets);
+	RowPack(layout, RowSetReserve(state->open, bucket, size, cid), size, values, nulls, cid);
+
+	if (unlikely(flattened))
+		MemoryContextReset(bf_load.scratch);
+	if (unlikely(RowPoolIsFull(&bf_load.pool)))
+		Spill();
+}
+
+void
+LoadRowsInit(void)
+{
+	CacheRegisterRelcacheCallback(RelcacheCallback, (Datum) 0);
+}

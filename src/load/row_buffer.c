@@ -1,0 +1,253 @@
+/*
+ * row_buffer.c
+ *	  Rows in memory, by bucket.
+ *
+ * Each bucket has a chain of pieces that start small, so that a statement of
+ * one row takes little, and grow with the bucket up to 64 kB.
+ */
+#include "postgres.h"
+
+#include "load/row_buffer.h"
+#include "load/spill.h"
+#include "utils/memutils.h"
+
+#define PIECE_MIN	1024
+#define PIECE_MAX	(64 * 1024)
+#define PIECE_HEADER	MAXALIGN(offsetof(RowPiece, data))
+
+StaticAssertDecl(offsetof(RowPiece, data) % 8 == 0, "rows must be 8-byte aligned");
+
+/* An empty set.  It lives until RowSetFree, in the pool's context. */
+RowSet *
+RowSetCreate(RowPool *pool, RowLayout *layout)
+{
+	RowSet	   *set = MemoryContextAllocZero(pool->cxt, sizeof(RowSet));
+
+	set->pool = pool;
+	set->layout = layout;
+	set->nchunks = (layout->spec->nbuckets + ROW_CHUNK_BUCKETS - 1) / ROW_CHUNK_BUCKETS;
+	set->chunks = MemoryContextAllocZero(pool->cxt, sizeof(RowBucket *) * set->nchunks);
+	set->min_cid = InvalidCommandId;
+	set->max_cid = FirstCommandId;
+	return set;
+}
+
+/* Append an empty piece with room for a row of the given size. */
+static void
+AddPiece(RowSet *set, RowBucket *bucket, Size rowsize)
+{
+	Size		size = PIECE_MIN;
+	RowPiece   *piece;
+
+	while (size < PIECE_MAX && (size < (Size) bucket->mem_bytes || size < PIECE_HEADER + rowsize))
+		size *= 2;
+	if (size < PIECE_HEADER + rowsize)
+		size = PIECE_HEADER + rowsize;
+
+	piece = MemoryContextAllocHuge(set->pool->cxt, size);
+	piece->next = NULL;
+	piece->size = size;
+	piece->end = piece->data;
+	if (bucket->last)
+	{
+		bucket->last->end = bucket->next;
+		bucket->last->next = piece;
+	}
+	else
+		bucket->first = piece;
+	bucket->last = piece;
+	bucket->next = piece->data;
+	bucket->limit = (char *) piece + size;
+
+	set->mem += size;
+	set->pool->used += size;
+}
+
+/*
+ * Room for one row at the end of a bucket; the caller packs the row there at
+ * once.  May go over the pool's budget by one piece: the caller looks.
+ */
+char *
+RowSetReserve(RowSet *set, int bucketno, Size size, CommandId cid)
+{
+	RowBucket  *bucket = RowSetBucket(set, bucketno);
+	char	   *row;
+
+	if (unlikely(bucket == NULL))
+	{
+		set->chunks[bucketno / ROW_CHUNK_BUCKETS] =
+			MemoryContextAllocZero(set->pool->cxt, sizeof(RowBucket) * ROW_CHUNK_BUCKETS);
+		bucket = RowSetBucket(set, bucketno);
+	}
+	if (unlikely((Size) (bucket->limit - bucket->next) < size))
+		AddPiece(set, bucket, size);
+
+	row = bucket->next;
+	bucket->next += size;
+	bucket->mem_rows++;
+	bucket->mem_bytes += size;
+	bucket->bytes += size;
+	if (bucket->mem_rows > set->max_bucket_rows)
+	{
+		set->max_bucket_rows = bucket->mem_rows;
+		if ((Size) set->max_bucket_rows * ROW_SORT_BYTES > set->pool->sort)
+			set->pool->sort = (Size) set->max_bucket_rows * ROW_SORT_BYTES;
+	}
+	set->nrows++;
+	if (cid < set->min_cid)
+		set->min_cid = cid;
+	if (cid > set->max_cid)
+		set->max_cid = cid;
+	return row;
+}
+
+static void
+FreeBucketPieces(RowSet *set, RowBucket *bucket)
+{
+	RowPiece   *piece = bucket->first;
+
+	while (piece != NULL)
+	{
+		RowPiece   *next = piece->next;
+
+		set->mem -= piece->size;
+		set->pool->used -= piece->size;
+		pfree(piece);
+		piece = next;
+	}
+	bucket->first = bucket->last = NULL;
+	bucket->next = bucket->limit = NULL;
+	bucket->mem_rows = 0;
+	bucket->mem_bytes = 0;
+}
+
+/* Forget the rows in memory (they were spilled or sealed); counts of all rows stay. */
+void
+RowSetFreeMemory(RowSet *set)
+{
+	for (int c = 0; c < set->nchunks; c++)
+	{
+		if (set->chunks[c] == NULL)
+			continue;
+		for (int b = 0; b < ROW_CHUNK_BUCKETS; b++)
+			FreeBucketPieces(set, &set->chunks[c][b]);
+	}
+	set->max_bucket_rows = 0;
+	if (set->pool->used == 0)
+		set->pool->sort = 0;
+}
+
+/* Move the rows of one bucket; those that fit into the free end are copied. */
+static void
+MergeBucket(RowSet *into, RowBucket *to, RowSet *from, RowBucket *source)
+{
+	Size		size = source->mem_bytes;
+
+	if (size > 0 && size <= (Size) (to->limit - to->next))
+	{
+		RowWalk		walk;
+		char	   *row;
+
+		RowWalkBegin(&walk, source);
+		while ((row = RowWalkNext(&walk)) != NULL)
+		{
+			memcpy(to->next, row, RowSize(row));
+			to->next += RowSize(row);
+		}
+		to->mem_rows += source->mem_rows;
+		to->mem_bytes += source->mem_bytes;
+		FreeBucketPieces(from, source);
+	}
+	else if (size > 0)
+	{
+		for (RowPiece *piece = source->first; piece != NULL; piece = piece->next)
+		{
+			from->mem -= piece->size;
+			into->mem += piece->size;
+		}
+		if (to->last)
+		{
+			to->last->end = to->next;
+			to->last->next = source->first;
+		}
+		else
+			to->first = source->first;
+		to->last = source->last;
+		to->next = source->next;
+		to->limit = source->limit;
+		to->mem_rows += source->mem_rows;
+		to->mem_bytes += source->mem_bytes;
+	}
+	to->bytes += source->bytes;
+	into->max_bucket_rows = Max(into->max_bucket_rows, to->mem_rows);
+}
+
+/*
+ * Move all rows of one set into another with the same layout; "from" is freed.
+ * Takes no memory worth mentioning, so that it may be called when a
+ * subtransaction ends.
+ */
+void
+RowSetMerge(RowSet *into, RowSet *from)
+{
+	RowPool    *pool = into->pool;
+
+	Assert(into->layout == from->layout);
+
+	/* walk over the smaller one */
+	if (from->nrows > into->nrows)
+	{
+		RowSet		swap = *into;
+		RowSet	   *next = into->next;
+
+		*into = *from;
+		into->next = next;
+		*from = swap;
+	}
+
+	for (int c = 0; c < from->nchunks; c++)
+	{
+		if (from->chunks[c] == NULL)
+			continue;
+		if (into->chunks[c] == NULL)
+		{
+			into->chunks[c] = from->chunks[c];
+			from->chunks[c] = NULL;
+			for (int b = 0; b < ROW_CHUNK_BUCKETS; b++)
+			{
+				RowBucket  *moved = &into->chunks[c][b];
+
+				for (RowPiece *piece = moved->first; piece != NULL; piece = piece->next)
+				{
+					from->mem -= piece->size;
+					into->mem += piece->size;
+				}
+				into->max_bucket_rows = Max(into->max_bucket_rows, moved->mem_rows);
+			}
+			continue;
+		}
+		for (int b = 0; b < ROW_CHUNK_BUCKETS; b++)
+		{
+			RowBucket  *source = &from->chunks[c][b];
+
+			if (source->bytes > 0)
+				MergeBucket(into, &into->chunks[c][b], from, source);
+		}
+		pfree(from->chunks[c]);
+		from->chunks[c] = NULL;
+	}
+	pool->sort = Max(pool->sort, (Size) into->max_bucket_rows * ROW_SORT_BYTES);
+	into->nrows += from->nrows;
+	into->min_cid = Min(into->min_cid, from->min_cid);
+	into->max_cid = Max(into->max_cid, from->max_cid);
+	if (from->runs != NIL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(pool->cxt);
+
+		into->runs = list_concat(into->runs, from->runs);
+		list_free(from->runs);
+		MemoryContextSwitchTo(old);
+	}
+	pfree(from->chunks);
+	pfree(from);
+}

@@ -1,0 +1,115 @@
+/*
+ * row_buffer.h
+ *	  Sets of collected rows, by bucket, partly in memory and partly in
+ *	  temporary files.
+ */
+#ifndef BF_ROW_BUFFER_H
+#define BF_ROW_BUFFER_H
+
+#include "load/row_format.h"
+#include "nodes/pg_list.h"
+
+/* A piece of memory with rows of one bucket, one after the other. */
+typedef struct RowPiece
+{
+	struct RowPiece *next;
+	Size		size;			/* of the allocation */
+	char	   *end;			/* end of the rows, valid once the piece is not the last */
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} RowPiece;
+
+typedef struct RowBucket
+{
+	RowPiece   *first;
+	RowPiece   *last;
+	char	   *next;			/* where the next row goes in the last piece */
+	char	   *limit;			/* end of the last piece */
+	int64		mem_rows;		/* rows in the pieces */
+	int64		mem_bytes;		/* their bytes */
+	int64		bytes;			/* of all rows, those in temporary files too */
+} RowBucket;
+
+#define ROW_CHUNK_BUCKETS 64
+
+/* Memory shared by all sets of a transaction. */
+typedef struct RowPool
+{
+	MemoryContext cxt;
+	Size		used;			/* bytes of the pieces */
+	Size		sort;			/* what sorting the largest bucket needs */
+	Size		budget;
+} RowPool;
+
+typedef struct RowSet
+{
+	RowPool    *pool;
+	RowLayout  *layout;
+	struct RowSet *next;		/* for the owner's use */
+	int			nchunks;
+	RowBucket **chunks;			/* of 64 buckets each, NULL: no rows there */
+	Size		mem;			/* bytes of the pieces */
+	int64		nrows;			/* in memory and in temporary files */
+	int64		max_bucket_rows;	/* in memory */
+	CommandId	min_cid;
+	CommandId	max_cid;
+	List	   *runs;			/* SpillRun *, see spill.h */
+} RowSet;
+
+/* Sorting needs an array of entries and one of the same size to sort into. */
+#define ROW_SORT_BYTES 32
+
+static inline RowBucket *
+RowSetBucket(const RowSet *set, int bucket)
+{
+	RowBucket  *chunk = set->chunks[bucket / ROW_CHUNK_BUCKETS];
+
+	return chunk ? &chunk[bucket % ROW_CHUNK_BUCKETS] : NULL;
+}
+
+static inline bool
+RowPoolIsFull(const RowPool *pool)
+{
+	return pool->used + pool->sort > pool->budget;
+}
+
+extern RowSet *RowSetCreate(RowPool *pool, RowLayout *layout);
+extern char *RowSetReserve(RowSet *set, int bucket, Size size, CommandId cid);
+extern void RowSetFreeMemory(RowSet *set);
+extern void RowSetMerge(RowSet *into, RowSet *from);
+
+/* Walk over the rows of a bucket in memory, in the order they came. */
+typedef struct RowWalk
+{
+	const RowBucket *bucket;
+	RowPiece   *piece;
+	char	   *row;
+} RowWalk;
+
+static inline void
+RowWalkBegin(RowWalk *walk, const RowBucket *bucket)
+{
+	walk->bucket = bucket;
+	walk->piece = bucket ? bucket->first : NULL;
+	walk->row = walk->piece ? walk->piece->data : NULL;
+}
+
+static inline char *
+RowWalkNext(RowWalk *walk)
+{
+	while (walk->piece != NULL)
+	{
+		char	   *end = walk->piece == walk->bucket->last ? walk->bucket->next : walk->piece->end;
+		char	   *row = walk->row;
+
+		if (row < end)
+		{
+			walk->row += RowSize(row);
+			return row;
+		}
+		walk->piece = walk->piece->next;
+		walk->row = walk->piece ? walk->piece->data : NULL;
+	}
+	return NULL;
+}
+
+#endif							/* BF_ROW_BUFFER_H */

@@ -1,0 +1,90 @@
+/*
+ * row_format.h
+ *	  The packed form in which collected rows wait in memory and in temporary
+ *	  files.  It never reaches a permanent file.
+ *
+ * A row is a header, the stored columns in fixed places (by-value columns in
+ * their own width, by-reference columns as the offset of their value in the
+ * row), a null bitmap and the by-reference values.  It holds no pointer, so
+ * it may be moved and written as it is.
+ */
+#ifndef BF_ROW_FORMAT_H
+#define BF_ROW_FORMAT_H
+
+#include "access/tupdesc.h"
+#include "spec/bucket_spec.h"
+
+typedef struct RowHeader
+{
+	uint32		size8;			/* size of the row in units of 8 bytes */
+	CommandId	cid;			/* the command that inserted it */
+} RowHeader;
+
+typedef enum RowColumnKind
+{
+	ROW_INT8,					/* by value, 1 byte; and so on */
+	ROW_INT16,
+	ROW_INT32,
+	ROW_INT64,
+	ROW_VARLENA,
+	ROW_CSTRING,
+	ROW_FIXED					/* by reference, fixed length */
+} RowColumnKind;
+
+typedef struct RowColumn
+{
+	AttrNumber	attnum;
+	RowColumnKind kind;
+	uint32		offset;			/* of its place in the fixed part */
+	int16		len;			/* typlen */
+	char		align;
+	bool		pack;			/* varlena that may get a short header */
+} RowColumn;
+
+/* How the rows of a table are packed, routed and ordered. */
+typedef struct RowLayout
+{
+	Oid			relid;
+	TupleDesc	desc;
+	TableOptions *options;
+	BucketSpec *spec;			/* options->spec */
+	int			ncols;			/* stored columns */
+	RowColumn  *cols;			/* by falling width: no padding */
+	int			nrefs;			/* by-reference columns, the first ones of refs */
+	int		   *refs;			/* their indexes in cols */
+	int		   *sort_cols;		/* index in cols of each sort column */
+	uint32		null_offset;	/* where the null bitmap begins */
+	uint32		data_offset;	/* where by-reference values may begin */
+	bool		exact_first;	/* the prefix orders the first column fully */
+} RowLayout;
+
+/* The prefix of a NULL, the greatest there is. */
+#define ROW_PREFIX_NULL PG_UINT64_MAX
+
+#define RowSize(row) ((Size) ((const RowHeader *) (row))->size8 * 8)
+#define RowCid(row) (((const RowHeader *) (row))->cid)
+
+/* The greatest size of a packed row. */
+#define ROW_MAX_SIZE ((Size) UINT32_MAX)
+
+extern RowLayout *RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options);
+extern bool RowLayoutMatches(const RowLayout *layout, TupleDesc desc, const TableOptions *options);
+
+extern bool RowNeedsFlattening(const RowLayout *layout, const Datum *values, const bool *nulls);
+extern void RowFlatten(const RowLayout *layout, Datum *values, const bool *nulls);
+extern Size RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls);
+extern void RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
+					const bool *nulls, CommandId cid);
+extern void RowUnpack(const RowLayout *layout, char *row, Datum *values, bool *nulls);
+
+extern uint64 RowPrefix(const RowLayout *layout, char *row);
+extern int	RowCompareTie(const RowLayout *layout, uint64 prefix, char *a, char *b);
+
+/* true if rows with this equal prefix are equal in order */
+static inline bool
+RowPrefixDecides(const RowLayout *layout, uint64 prefix)
+{
+	return layout->exact_first && layout->spec->nsort == 1 && prefix != ROW_PREFIX_NULL;
+}
+
+#endif							/* BF_ROW_FORMAT_H */

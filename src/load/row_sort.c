@@ -1,0 +1,169 @@
+/*
+ * row_sort.c
+ *	  Sort the rows of one bucket: by a 64-bit prefix of the first column,
+ *	  then, where prefixes are equal, by all columns.
+ */
+#include "postgres.h"
+
+#include "load/row_sort.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+/* below this many entries a comparison sort is faster than counting */
+#define RADIX_MIN_ROWS 192
+
+/* by prefix only */
+#define ST_SORT SortByPrefix
+#define ST_ELEMENT_TYPE SortEntry
+#define ST_COMPARE(a, b) ((a)->prefix < (b)->prefix ? -1 : (a)->prefix > (b)->prefix ? 1 : 0)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* entries of one prefix by the rest of the order */
+#define ST_SORT SortTies
+#define ST_ELEMENT_TYPE SortEntry
+#define ST_COMPARE(a, b, layout) RowCompareTie(layout, (a)->prefix, (a)->row, (b)->row)
+#define ST_COMPARE_ARG_TYPE const RowLayout
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+void
+RowSorterInit(RowSorter *sorter, MemoryContext cxt)
+{
+	memset(sorter, 0, sizeof(RowSorter));
+	sorter->cxt = cxt;
+}
+
+void
+RowSorterFree(RowSorter *sorter)
+{
+	if (sorter->entries)
+		pfree(sorter->entries);
+	if (sorter->spare)
+		pfree(sorter->spare);
+	sorter->entries = sorter->spare = NULL;
+	sorter->capacity = 0;
+}
+
+static void
+Enlarge(RowSorter *sorter, int64 rows)
+{
+	if (rows <= sorter->capacity)
+		return;
+	RowSorterFree(sorter);
+	rows = Max(rows + rows / 8, 256);
+	sorter->entries = MemoryContextAllocHuge(sorter->cxt, rows * sizeof(SortEntry));
+	sorter->spare = MemoryContextAllocHuge(sorter->cxt, rows * sizeof(SortEntry));
+	sorter->capacity = rows;
+}
+
+/*
+ * Least-significant-digit radix sort of entries by prefix, skipping digits
+ * that are the same everywhere: differing has a bit set where prefixes differ.
+ */
+static void
+SortByDigits(RowSorter *sorter, int64 n, uint64 differing)
+{
+	for (int shift = 0; shift < 64; shift += 8)
+	{
+		SortEntry  *from = sorter->entries;
+		SortEntry  *to = sorter->spare;
+		int64		start[256] = {0};
+		int64		sum = 0;
+
+		if (((differing >> shift) & 0xff) == 0)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = 0; i < n; i++)
+			start[(from[i].prefix >> shift) & 0xff]++;
+		for (int d = 0; d < 256; d++)
+		{
+			int64		count = start[d];
+
+			start[d] = sum;
+			sum += count;
+		}
+		for (int64 i = 0; i < n; i++)
+			to[start[(from[i].prefix >> shift) & 0xff]++] = from[i];
+		sorter->entries = to;
+		sorter->spare = from;
+	}
+}
+
+/* Order each group of equal prefixes by all columns. */
+static void
+SortTieGroups(const RowLayout *layout, SortEntry *entries, int64 n)
+{
+	int64		i = 0;
+
+	while (i < n)
+	{
+		uint64		prefix = entries[i].prefix;
+		int64		end = i + 1;
+
+		while (end < n && entries[end].prefix == prefix)
+			end++;
+		if (end - i > 1 && !RowPrefixDecides(layout, prefix))
+			SortTies(entries + i, end - i, layout);
+		i = end;
+	}
+}
+
+int64
+RowSorterSort(RowSorter *sorter, RowSet **sets, int nsets, int bucketno)
+{
+	const RowLayout *layout = sets[0]->layout;
+	int64		n = 0;
+	uint64		previous = 0;
+	uint64		differing = 0;
+	bool		sorted = true;
+	SortEntry  *entries;
+
+	for (int s = 0; s < nsets; s++)
+	{
+		RowBucket  *bucket = RowSetBucket(sets[s], bucketno);
+
+		if (bucket)
+			n += bucket->mem_rows;
+	}
+	if (n == 0)
+		return 0;
+	Enlarge(sorter, n);
+	entries = sorter->entries;
+
+	n = 0;
+	for (int s = 0; s < nsets; s++)
+	{
+		RowWalk		walk;
+		char	   *row;
+
+		RowWalkBegin(&walk, RowSetBucket(sets[s], bucketno));
+		while ((row = RowWalkNext(&walk)) != NULL)
+		{
+			uint64		prefix = RowPrefix(layout, row);
+
+			entries[n].prefix = prefix;
+			entries[n].row = row;
+			if (n > 0)
+			{
+				sorted &= prefix >= previous;
+				differing |= prefix ^ previous;
+			}
+			previous = prefix;
+			n++;
+		}
+	}
+
+	if (!sorted)
+	{
+		if (n < RADIX_MIN_ROWS)
+			SortByPrefix(entries, n);
+		else
+			SortByDigits(sorter, n, differing);
+	}
+	SortTieGroups(layout, sorter->entries, n);
+	return n;
+}

@@ -1,0 +1,200 @@
+/*
+ * seal.c
+ *	  Write collected rows: a sorted run per bucket, files, manifest row.
+ */
+#include "postgres.h"
+
+#include "format/writer.h"
+#include "load/seal.h"
+#include "load/spill.h"
+#include "miscadmin.h"
+#include "storage/file_store.h"
+#include "storage/manifest.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* a run expected to be at least this large has a file of its own */
+#define OWN_FILE_BYTES	(1024 * 1024)
+
+/* smaller ones share files of up to this size */
+#define SHARED_FILE_BYTES	(16 * 1024 * 1024)
+
+/* rows after which the packed and written sizes say something */
+#define RATIO_MIN_BYTES	(64 * 1024)
+
+typedef struct SealState
+{
+	const RowLayout *layout;
+	StoreWriter *store;			/* the open file, or NULL */
+	FileWriter *writer;
+	bool		own;			/* it takes one run only */
+	int			maxfiles;
+	int			maxruns;
+	int			runs_in_file;
+	int64		packed;			/* bytes of the rows of finished runs, as collected */
+	int64		written;		/* and in the files */
+	ManifestWrite write;
+} SealState;
+
+/* Bytes a run will take in the file, judged by those before it. */
+static int64
+ExpectedBytes(const SealState *state, int64 packed)
+{
+	if (state->packed < RATIO_MIN_BYTES)
+		return packed / (state->layout->options->compression == BF_COMPRESS_NONE ? 2 : 4);
+	return (int64) (packed * ((double) state->written / state->packed));
+}
+
+static void
+OpenFile(SealState *state, int bucket, bool own)
+{
+	const RowLayout *layout = state->layout;
+	FileWriterOptions options = {0};
+	ManifestWrite *write = &state->write;
+	ManifestFile *file;
+
+	if (write->nfiles == state->maxfiles)
+	{
+		state->maxfiles *= 2;
+		write->files = repalloc_huge(write->files, sizeof(ManifestFile) * state->maxfiles);
+	}
+	state->store = StoreCreate(layout->relid, bucket);
+	options.file_id = StoreFileId(state->store);
+	options.dboid = MyDatabaseId;
+	options.relid = layout->relid;
+	options.spec = layout->spec;
+	options.desc = layout->desc;
+	options.compression = layout->options->compression;
+	options.compression_level = layout->options->compression_level;
+	options.block_rows = layout->options->block_rows;
+	state->writer = FileWriterCreate(StoreSink(state->store), &options);
+	state->own = own;
+	state->runs_in_file = 0;
+
+	file = &write->files[write->nfiles++];
+	memset(file, 0, sizeof(ManifestFile));
+	file->file_id = options.file_id;
+	file->first_bucket = bucket;
+	file->last_bucket = bucket;
+}
+
+static void
+CloseFile(SealState *state)
+{
+	if (state->store == NULL)
+		return;
+	state->write.files[state->write.nfiles - 1].bytes = FileWriterFinish(state->writer);
+	StoreFinish(state->store);
+	state->writer = NULL;
+	state->store = NULL;
+}
+
+/*
+ * Close the open file when the next run should not go there, and open one.
+ * Files of neighbouring small runs are shared, so that ten rows make one file
+ * and 4,096 small buckets do not make 4,096.
+ */
+static void
+ChooseFile(SealState *state, int bucket, int64 packed)
+{
+	int64		expected = ExpectedBytes(state, packed);
+	bool		own = expected >= OWN_FILE_BYTES;
+
+	if (state->store != NULL &&
+		(own || state->own || FileWriterBytes(state->writer) + expected > SHARED_FILE_BYTES))
+		CloseFile(state);
+	if (state->store == NULL)
+		OpenFile(state, bucket, own);
+}
+
+static void
+RecordRun(SealState *state, const WrittenRun *written, int64 packed)
+{
+	ManifestWrite *write = &state->write;
+	ManifestFile *file = &write->files[write->nfiles - 1];
+	ManifestRun *run;
+
+	if (write->nruns == state->maxruns)
+	{
+		state->maxruns *= 2;
+		write->runs = repalloc_huge(write->runs, sizeof(ManifestRun) * state->maxruns);
+	}
+	run = &write->runs[write->nruns++];
+	run->bucket = written->bucket;
+	run->rows = written->rows;
+	run->bytes = written->bytes;
+	run->file = write->nfiles - 1;
+	run->run = state->runs_in_file++;
+
+	file->rows += written->rows;
+	file->last_bucket = written->bucket;
+	write->raw_bytes += written->raw_bytes;
+	state->packed += packed;
+	state->written += written->bytes;
+}
+
+void
+SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt;
+	const RowLayout *layout = sets[0]->layout;
+	int			natts = layout->desc->natts;
+	SealState	state = {0};
+	Datum	   *values;
+	bool	   *nulls;
+	RowMerge   *merge;
+	int			bucket;
+
+	for (int s = 0; s < nsets; s++)
+		SpillReduceRuns(sets[s], Max(SPILL_FAN_IN / nsets, 1));
+
+	oldcxt = MemoryContextSwitchTo(cxt);
+	state.layout = layout;
+	state.maxfiles = 16;
+	state.maxruns = 64;
+	state.write.spec = layout->spec;
+	state.write.files = palloc(sizeof(ManifestFile) * state.maxfiles);
+	state.write.runs = palloc(sizeof(ManifestRun) * state.maxruns);
+	values = palloc0(sizeof(Datum) * natts);
+	nulls = palloc(sizeof(bool) * natts);
+	memset(nulls, true, sizeof(bool) * natts);
+
+	merge = RowMergeBegin(sets, nsets);
+	while ((bucket = RowMergeNextBucket(merge)) >= 0)
+	{
+		WrittenRun	written = {0};
+		int64		packed = 0;
+		uint64		count = 0;
+		char	   *row;
+
+		for (int s = 0; s < nsets; s++)
+		{
+			RowBucket  *b = RowSetBucket(sets[s], bucket);
+
+			packed += b ? b->bytes : 0;
+		}
+		ChooseFile(&state, bucket, packed);
+		FileWriterBeginRun(state.writer, bucket);
+		while ((row = RowMergeNextRow(merge)) != NULL)
+		{
+			if ((++count & 1023) == 0)
+				CHECK_FOR_INTERRUPTS();
+			RowUnpack(layout, row, values, nulls);
+			FileWriterAppend(state.writer, values, nulls);
+		}
+		FileWriterEndRun(state.writer, &written);
+		RecordRun(&state, &written, packed);
+	}
+	CloseFile(&state);
+	RowMergeEnd(merge);
+
+	if (state.write.nfiles > 0)
+	{
+		StoreSyncDirectories();
+		ManifestInsert(rel, &state.write, cid);
+	}
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(cxt);
+}

@@ -1,0 +1,68 @@
+/*
+ * spill.h
+ *	  Rows in temporary files: sorted runs over all buckets, and the merge of
+ *	  runs and rows in memory.
+ */
+#ifndef BF_SPILL_H
+#define BF_SPILL_H
+
+#include "load/row_sort.h"
+#include "storage/buffile.h"
+
+/* runs merged at once; more are merged in passes */
+#define SPILL_FAN_IN 256
+
+/* A temporary file, shared by the runs written to it. */
+typedef struct SpillFile
+{
+	BufFile    *file;
+	int			nruns;			/* runs that refer to it */
+	int			end_fileno;		/* where the next run begins */
+	off_t		end_offset;
+} SpillFile;
+
+/*
+ * A sorted run: for each bucket that has rows, ascending, a segment: header
+ * and packed rows in order.
+ */
+typedef struct SpillRun
+{
+	SpillFile  *file;
+	int			fileno;			/* where it begins */
+	off_t		offset;
+	int64		bytes;
+} SpillRun;
+
+/* Write the rows a set has in memory to a run and free the memory. */
+extern void SpillSet(RowSet *set);
+
+/* Free a set with its memory and its runs. */
+extern void RowSetFree(RowSet *set);
+
+/*
+ * Close the temporary files nobody refers to any more.  RowSetFree only puts
+ * them aside, because it is called when a subtransaction aborts and closing
+ * may have to write.
+ */
+extern void SpillCloseUnused(void);
+
+/* Forget all temporary files: the transaction aborts and its resource owner closes them. */
+extern void SpillForget(void);
+
+/* Merge runs of a set in passes until no more than max_runs are left. */
+extern void SpillReduceRuns(RowSet *set, int max_runs);
+
+/* All rows of some sets of the same layout, by bucket and in order. */
+typedef struct RowMerge RowMerge;
+
+/* The sets stay as they are, and must not change while the merge goes on. */
+extern RowMerge *RowMergeBegin(RowSet **sets, int nsets);
+
+/* The next bucket that has rows, or -1. */
+extern int	RowMergeNextBucket(RowMerge *merge);
+
+/* The next row of the bucket, or NULL; valid until the next call. */
+extern char *RowMergeNextRow(RowMerge *merge);
+extern void RowMergeEnd(RowMerge *merge);
+
+#endif							/* BF_SPILL_H */

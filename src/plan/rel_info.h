@@ -1,0 +1,46 @@
+/*
+ * rel_info.h
+ *	  What the planner knows of a bucketed table; kept in fdw_private of its
+ *	  RelOptInfo.  From the manifest come sizes only: they set costs and decide
+ *	  nothing else.
+ */
+#ifndef BF_REL_INFO_H
+#define BF_REL_INFO_H
+
+#include "nodes/pathnodes.h"
+#include "spec/bucket_spec.h"
+
+typedef struct BucketRelInfo
+{
+	int			magic;
+	TableOptions *options;
+	double		rows;			/* in all files */
+	double		bytes;
+	int			nfiles;
+	double		runs_per_bucket;	/* mean */
+	int			natts;
+	double		batch_selectivity;	/* of the clauses applied to batches */
+	QualCost	row_qual_cost;	/* of the other clauses */
+	double		bucket_fraction;	/* of the buckets left by constants on the keys */
+} BucketRelInfo;
+
+/* Read the sizes of a table and set rows, tuples, pages and fdw_private of baserel. */
+extern void BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid);
+
+/* The info of a rel that is a bucketed table, else NULL. */
+extern BucketRelInfo *BucketRelInfoGet(RelOptInfo *rel);
+
+/*
+ * Cost of reading the table: row by row through the executor, or (batches)
+ * as one input of a bucket join.  ncols is the number of columns read.
+ */
+extern void BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total);
+
+/*
+ * A Foreign Scan path on the table.  key_attnums are columns that must be
+ * read whatever the target list says.
+ */
+extern ForeignPath *BucketScanPath(PlannerInfo *root, RelOptInfo *rel, bool batches,
+								   List *key_attnums);
+
+#endif							/* BF_REL_INFO_H */

@@ -1,0 +1,149 @@
+/*
+ * key_class.h
+ *	  Key classes: which types may be bucket or sort columns, and how their
+ *	  values are hashed and ordered.
+ *
+ * A class is a set of types that share one hash (over canonical bytes) and
+ * one order (of the native value).  Two columns may meet in a bucket join
+ * only when their classes are the same.  The numbers, the canonical bytes and
+ * the orders are on disk: they never change, classes are only added.
+ */
+#ifndef BF_KEY_CLASS_H
+#define BF_KEY_CLASS_H
+
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "compat.h"
+
+/* version of the hash over canonical bytes, stored with every file */
+#define BF_HASH_VERSION 1
+
+typedef enum KeyClass
+{
+	KEYCLASS_NONE = 0,			/* not usable as a key */
+	KEYCLASS_INT = 1,			/* int2, int4, int8 */
+	KEYCLASS_NUMERIC = 2,
+	KEYCLASS_FLOAT = 3,			/* float4, float8 */
+	KEYCLASS_BOOL = 4,
+	KEYCLASS_DATE = 5,
+	KEYCLASS_OID = 6,
+	KEYCLASS_TIME = 7,
+	KEYCLASS_TIMESTAMP = 8,
+	KEYCLASS_TIMESTAMPTZ = 9,
+	KEYCLASS_UUID = 10,
+	KEYCLASS_BYTEA = 11,
+	KEYCLASS_TEXT = 12,			/* text, varchar */
+	KEYCLASS_BPCHAR = 13
+} KeyClass;
+
+#define KEYCLASS_LAST KEYCLASS_BPCHAR
+
+/* Class of a type; looks through nothing: pass the base type of a domain. */
+extern KeyClass KeyClassOfType(Oid typid);
+
+/* "int", "numeric", ...; for messages and catalog rows. */
+extern const char *KeyClassName(KeyClass keyclass);
+
+/* "smallint, integer, bigint, numeric, ...": the list shown when a key type is refused. */
+extern const char *KeyClassTypeList(void);
+
+/*
+ * Classes whose order is that of one int64 (KeySort64): INT, FLOAT, BOOL,
+ * DATE, OID, TIME, TIMESTAMP, TIMESTAMPTZ.
+ */
+static inline bool
+KeyClassIsFixed(KeyClass keyclass)
+{
+	return (keyclass >= KEYCLASS_FLOAT && keyclass <= KEYCLASS_TIMESTAMPTZ) || keyclass == KEYCLASS_INT;
+}
+
+/*
+ * Bits of a float8 in which equal values have equal bits: -0 is 0, every NaN
+ * is the one with an empty payload.
+ */
+static inline int64
+KeyFloatBits(float8 value)
+{
+	union
+	{
+		float8		f;
+		int64		i;
+	}			bits;
+
+	bits.f = value;
+	if (value == 0)
+		return 0;
+	if (value != value)
+		return INT64CONST(0x7ff8000000000000);
+	return bits.i;
+}
+
+/*
+ * Order- and equality-preserving int64 of a non-null value of a fixed class.
+ * Floats: -0 equals 0, every NaN is equal and greatest.
+ */
+static inline int64
+KeySort64(KeyClass keyclass, Oid typid, Datum value)
+{
+	switch (keyclass)
+	{
+		case KEYCLASS_INT:
+			if (typid == INT8OID)
+				return DatumGetInt64(value);
+			if (typid == INT4OID)
+				return DatumGetInt32(value);
+			return DatumGetInt16(value);
+		case KEYCLASS_FLOAT:
+			{
+				int64		bits = KeyFloatBits(typid == FLOAT4OID ?
+												(float8) DatumGetFloat4(value) : DatumGetFloat8(value));
+
+				/* among negative numbers more bits are less */
+				return bits ^ ((bits >> 63) & PG_INT64_MAX);
+			}
+		case KEYCLASS_BOOL:
+			return DatumGetBool(value) ? 1 : 0;
+		case KEYCLASS_DATE:
+			return DatumGetInt32(value);
+		case KEYCLASS_OID:
+			return DatumGetObjectId(value);
+		default:				/* TIME, TIMESTAMP, TIMESTAMPTZ */
+			return DatumGetInt64(value);
+	}
+}
+
+/*
+ * Three-way comparison of two non-null values of one class, whose types may
+ * differ inside the class.  TEXT and BYTEA by bytes (memcmp, then length),
+ * BPCHAR by the bytes without trailing blanks, UUID by its 16 bytes, NUMERIC as numeric_cmp.
+ * Values may be short-header varlena; compressed or external ones may not.
+ */
+extern int	KeyCompare(KeyClass keyclass, Oid atype, Datum a, Oid btype, Datum b);
+
+/*
+ * Hash of a non-null value with the given seed (0, or the hash of the columns
+ * before it); murmur3_x86_32 over the canonical bytes.
+ */
+extern uint32 KeyHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed);
+
+/* murmur3_x86_32 of raw bytes. */
+extern uint32 KeyHashBytes(const void *data, size_t len, uint32 seed);
+
+/* Length of a BPCHAR without its trailing blanks, which are no part of the value. */
+static inline int
+KeyBlankTrimmedLength(const char *data, int len)
+{
+	while (len > 0 && data[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+/* Bucket of a finished hash: (hash & 0x7fffffff) mod nbuckets. */
+static inline int
+KeyBucket(uint32 hash, int nbuckets)
+{
+	return (int) ((hash & 0x7fffffff) % (uint32) nbuckets);
+}
+
+#endif							/* BF_KEY_CLASS_H */

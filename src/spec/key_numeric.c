@@ -1,0 +1,247 @@
+/*
+ * key_numeric.c
+ *	  Order and hash of numeric, read from its stored form.
+ *
+ * The stored form is a contract of pg_upgrade and has not changed since 9.1:
+ * a varlena whose first 16 bits are a header.  The two top bits say what it
+ * is:
+ *
+ *	00, 01	long form, positive or negative: the rest of the header is the
+ *			display scale, the next 16 bits are the weight
+ *	10		short form: bit 13 is the sign, bits 12-7 the display scale,
+ *			bits 6-0 the weight in two's complement
+ *	11		no number: 0xC000 NaN, 0xD000 +infinity, 0xF000 -infinity
+ *
+ * Then come digits of base 10000, 16 bits each, most significant first; the
+ * first one counts 10000^weight.  The server stores no leading and no
+ * trailing zero digit; nothing here depends on that.  With a short varlena
+ * header the 16-bit words lie at odd addresses.  A value too short for its
+ * header, which only a damaged file could hold, reads as zero.
+ */
+#include "postgres.h"
+
+#include "spec/key_class.h"
+#include "spec/key_numeric.h"
+
+#define HEADER_KIND			0xC000
+#define HEADER_NEGATIVE		0x4000
+#define HEADER_SHORT		0x8000
+#define HEADER_SPECIAL		0xC000
+#define HEADER_PLUS_INF		0xD000
+#define HEADER_MINUS_INF	0xF000
+
+#define SHORT_NEGATIVE		0x2000
+#define SHORT_WEIGHT_SIGN	0x0040
+#define SHORT_WEIGHT_MASK	0x003F
+
+#define NUMERIC_BASE 10000
+
+/* kinds, the first canonical byte */
+typedef enum NumericKind
+{
+	KIND_POSITIVE = 0,			/* and zero */
+	KIND_NEGATIVE = 1,
+	KIND_NAN = 2,
+	KIND_PLUS_INF = 3,
+	KIND_MINUS_INF = 4
+} NumericKind;
+
+typedef struct NumericView
+{
+	NumericKind kind;
+	int			weight;			/* of the first digit; 0 if there is none */
+	int			ndigits;
+	const char *digits;			/* 16-bit words, perhaps unaligned */
+} NumericView;
+
+static inline int
+Digit(const NumericView *view, int i)
+{
+	int16		digit;
+
+	memcpy(&digit, view->digits + i * sizeof(int16), sizeof(int16));
+	return digit;
+}
+
+/* Describe a stored numeric; zero digits at either end are cut off. */
+static inline void
+NumericLook(Datum value, NumericView *view)
+{
+	const struct varlena *ptr = (const struct varlena *) DatumGetPointer(value);
+	const char *data = VARDATA_ANY(ptr);
+	int			len = VARSIZE_ANY_EXHDR(ptr);
+	uint16		header;
+	int			header_len;
+
+	Assert(!VARATT_IS_EXTERNAL(ptr) && !VARATT_IS_COMPRESSED(ptr));
+
+	header = 0;
+	if (len >= (int) sizeof(header))
+		memcpy(&header, data, sizeof(header));
+	if ((header & HEADER_KIND) == HEADER_SHORT)
+	{
+		view->kind = (header & SHORT_NEGATIVE) ? KIND_NEGATIVE : KIND_POSITIVE;
+		view->weight = (header & SHORT_WEIGHT_MASK) - (header & SHORT_WEIGHT_SIGN);
+		header_len = sizeof(uint16);
+	}
+	else if ((header & HEADER_KIND) == HEADER_SPECIAL)
+	{
+		view->kind = header == HEADER_PLUS_INF ? KIND_PLUS_INF :
+			header == HEADER_MINUS_INF ? KIND_MINUS_INF : KIND_NAN;
+		view->weight = 0;
+		view->ndigits = 0;
+		view->digits = NULL;
+		return;
+	}
+	else
+	{
+		int16		weight = 0;
+
+		if (len >= (int) (2 * sizeof(uint16)))
+			memcpy(&weight, data + sizeof(uint16), sizeof(weight));
+		view->kind = (header & HEADER_KIND) == HEADER_NEGATIVE ? KIND_NEGATIVE : KIND_POSITIVE;
+		view->weight = weight;
+		header_len = 2 * sizeof(uint16);
+	}
+
+	view->digits = data + header_len;
+	view->ndigits = (len - header_len) / (int) sizeof(int16);
+	while (view->ndigits > 0 && Digit(view, 0) == 0)
+	{
+		view->digits += sizeof(int16);
+		view->ndigits--;
+		view->weight--;
+	}
+	while (view->ndigits > 0 && Digit(view, view->ndigits - 1) == 0)
+		view->ndigits--;
+	if (view->ndigits == 0)
+	{
+		view->kind = KIND_POSITIVE;
+		view->weight = 0;
+	}
+}
+
+/* Is it an integer that fits int64?  Then *result is that integer. */
+static inline bool
+NumericGetInt64(const NumericView *view, int64 *result)
+{
+	uint64		magnitude = 0;
+
+	if (view->kind > KIND_NEGATIVE || view->weight > 4 || view->weight < 0 ||
+		view->ndigits > view->weight + 1)
+		return false;
+	/* 2^63 is 922 3372 0368 5477 5808; with 922 in front nothing overflows uint64 */
+	if (view->weight == 4 && Digit(view, 0) > 922)
+		return false;
+
+	for (int i = 0; i <= view->weight; i++)
+		magnitude = magnitude * NUMERIC_BASE + (i < view->ndigits ? Digit(view, i) : 0);
+
+	if (view->kind == KIND_NEGATIVE)
+	{
+		if (magnitude > (uint64) PG_INT64_MAX + 1)
+			return false;
+		*result = (int64) (0 - magnitude);
+		return true;
+	}
+	if (magnitude > (uint64) PG_INT64_MAX)
+		return false;
+	*result = (int64) magnitude;
+	return true;
+}
+
+/* Place of a kind in the order: -infinity, numbers, +infinity, NaN. */
+static inline int
+KindRank(NumericKind kind)
+{
+	switch (kind)
+	{
+		case KIND_MINUS_INF:
+			return -1;
+		case KIND_PLUS_INF:
+			return 1;
+		case KIND_NAN:
+			return 2;
+		default:
+			return 0;
+	}
+}
+
+/* Compare the magnitudes of two numbers. */
+static inline int
+MagnitudeCompare(const NumericView *a, const NumericView *b)
+{
+	int			common = Min(a->ndigits, b->ndigits);
+
+	if (a->ndigits == 0 || b->ndigits == 0)
+		return (a->ndigits > 0) - (b->ndigits > 0);
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? 1 : -1;
+	for (int i = 0; i < common; i++)
+	{
+		int			da = Digit(a, i);
+		int			db = Digit(b, i);
+
+		if (da != db)
+			return da > db ? 1 : -1;
+	}
+	return (a->ndigits > b->ndigits) - (a->ndigits < b->ndigits);
+}
+
+int
+KeyNumericCompare(Datum a, Datum b)
+{
+	NumericView va;
+	NumericView vb;
+
+	NumericLook(a, &va);
+	NumericLook(b, &vb);
+
+	if (va.kind > KIND_NEGATIVE || vb.kind > KIND_NEGATIVE)
+	{
+		int			ra = KindRank(va.kind);
+		int			rb = KindRank(vb.kind);
+
+		return (ra > rb) - (ra < rb);
+	}
+	if (va.kind != vb.kind)
+		return va.kind == KIND_NEGATIVE ? -1 : 1;
+	return va.kind == KIND_NEGATIVE ? MagnitudeCompare(&vb, &va) : MagnitudeCompare(&va, &vb);
+}
+
+/*
+ * An integer that fits int64 is hashed as that int64, so that numeric and the
+ * integer types agree.  NaN and the infinities are their kind byte alone.
+ */
+uint32
+KeyNumericHash(Datum value, uint32 seed)
+{
+	NumericView view;
+	int64		integer;
+	char		small[128];
+	char	   *bytes = small;
+	size_t		len = 1;
+	uint32		hash;
+
+	NumericLook(value, &view);
+	if (NumericGetInt64(&view, &integer))
+		return KeyHashBytes(&integer, sizeof(integer), seed);
+
+	if (view.kind <= KIND_NEGATIVE)
+		len += sizeof(int16) + view.ndigits * sizeof(int16);
+	if (len > sizeof(small))
+		bytes = palloc(len);
+
+	bytes[0] = (char) view.kind;
+	if (len > 1)
+	{
+		int16		weight = (int16) view.weight;
+
+		memcpy(bytes + 1, &weight, sizeof(weight));
+		memcpy(bytes + 1 + sizeof(weight), view.digits, view.ndigits * sizeof(int16));
+	}
+	hash = KeyHashBytes(bytes, len, seed);
+	if (bytes != small)
+		pfree(bytes);
+	return hash;
+}

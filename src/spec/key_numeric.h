@@ -1,0 +1,17 @@
+/*
+ * key_numeric.h
+ *	  numeric values read where they lie, without a copy: order and canonical
+ *	  bytes.  For the files of this folder only.
+ */
+#ifndef BF_KEY_NUMERIC_H
+#define BF_KEY_NUMERIC_H
+
+#include "postgres.h"
+
+/* Same result as the server's numeric_cmp. */
+extern int	KeyNumericCompare(Datum a, Datum b);
+
+/* Hash of the canonical bytes of a numeric. */
+extern uint32 KeyNumericHash(Datum value, uint32 seed);
+
+#endif							/* BF_KEY_NUMERIC_H */

@@ -1,0 +1,245 @@
+/*
+ * catalog.c
+ *	  Rows of the catalog tables of schema bucketfdw: scan, insert, delete.
+ *
+ * Core's CatalogTupleInsert is not used: it would hand the rows to logical
+ * decoding, and a publication FOR ALL TABLES would send them to subscribers
+ * that know neither the table nor the files.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type_d.h"
+#include "compat.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/catalog.h"
+#include "storage/manifest.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+/* Oid of a relation of our schema. */
+Oid
+BucketCatalogOid(const char *name)
+{
+	Oid			nspoid = get_namespace_oid("bucketfdw", true);
+	Oid			relid = OidIsValid(nspoid) ? get_relname_relid(name, nspoid) : InvalidOid;
+
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"bucketfdw.%s\" does not exist", name),
+				 errhint("Run CREATE EXTENSION bucketfdw in this database.")));
+	return relid;
+}
+
+void
+CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
+				 Oid relid, Snapshot snapshot)
+{
+	ScanKeyData key;
+	char		index[NAMEDATALEN];
+
+	snprintf(index, sizeof(index), "%s_relid_idx", table);
+
+	scan->rel = table_open(BucketCatalogOid(table), lockmode);
+	scan->snapshot = RegisterSnapshot(snapshot ? snapshot : GetLatestSnapshot());
+	PushActiveSnapshot(scan->snapshot);
+
+	/* relid is the first column of every table */
+	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	if (OidIsValid(relid))
+		scan->scan = systable_beginscan(scan->rel, BucketCatalogOid(index), true,
+										scan->snapshot, 1, &key);
+	else
+		scan->scan = systable_beginscan(scan->rel, InvalidOid, false, scan->snapshot, 0, NULL);
+}
+
+HeapTuple
+CatalogScanNext(CatalogScan *scan)
+{
+	CHECK_FOR_INTERRUPTS();
+	return systable_getnext(scan->scan);
+}
+
+/* Locks are kept until the end of the transaction. */
+void
+CatalogScanEnd(CatalogScan *scan)
+{
+	systable_endscan(scan->scan);
+	PopActiveSnapshot();
+	UnregisterSnapshot(scan->snapshot);
+	table_close(scan->rel, NoLock);
+}
+
+/* Needs RowExclusiveLock on rel.  An active snapshot is not needed. */
+void
+CatalogInsert(Relation rel, const Datum *values, const bool *nulls, CommandId cid)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(rel),
+										unconstify(Datum *, values),
+										unconstify(bool *, nulls));
+	List	   *indexes = RelationGetIndexList(rel);
+	ListCell   *lc;
+
+	ExecStoreHeapTuple(tuple, slot, false);
+
+	/* toasting may need one */
+	PushActiveSnapshot(GetLatestSnapshot());
+
+	/* later commands of this transaction must get another command id */
+	(void) GetCurrentCommandId(true);
+	table_tuple_insert(rel, slot, cid, TABLE_INSERT_NO_LOGICAL, NULL);
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), RowExclusiveLock);
+		IndexInfo  *info = BuildIndexInfo(index);
+		Datum		keys[INDEX_MAX_KEYS];
+		bool		keynulls[INDEX_MAX_KEYS];
+
+		if (info->ii_ReadyForInserts)
+		{
+			FormIndexDatum(info, slot, NULL, keys, keynulls);
+			index_insert(index, keys, keynulls, &slot->tts_tid, rel,
+						 UNIQUE_CHECK_NO, false, info);
+		}
+		index_close(index, NoLock);
+	}
+
+	PopActiveSnapshot();
+	ExecDropSingleTupleTableSlot(slot);
+	heap_freetuple(tuple);
+	list_free(indexes);
+}
+
+bool
+CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot)
+{
+	TM_FailureData tmfd;
+
+	return table_tuple_delete(rel, tid, GetCurrentCommandId(true), snapshot,
+							  InvalidSnapshot, false, &tmfd, false) == TM_Ok;
+}
+
+void
+CatalogDeform(Relation rel, HeapTuple tuple, Datum *values)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	bool		nulls[MaxHeapAttributeNumber];
+
+	heap_deform_tuple(tuple, desc, values, nulls);
+	for (int i = 0; i < desc->natts; i++)
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("unexpected null in column %d of \"bucketfdw.%s\"",
+							i + 1, RelationGetRelationName(rel))));
+}
+
+const void *
+CatalogArray(Datum value, Oid elemtype, int *nelems)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+
+	if (ARR_NDIM(array) > 1 || ARR_HASNULL(array) || ARR_ELEMTYPE(array) != elemtype)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("malformed array in a catalog table of bucketfdw")));
+
+	*nelems = ARR_NDIM(array) == 0 ? 0 : ARR_DIMS(array)[0];
+	return ARR_DATA_PTR(array);
+}
+
+Datum
+CatalogMakeArray(const void *elems, int nelems, Oid elemtype, int elemsize)
+{
+	ArrayType  *array;
+	Size		size;
+
+	if (nelems == 0)
+		return PointerGetDatum(construct_empty_array(elemtype));
+
+	/* the data of an array of fixed-size elements is the C array itself */
+	size = ARR_OVERHEAD_NONULLS(1) + (Size) nelems * elemsize;
+	array = (ArrayType *) palloc0(size);
+	SET_VARSIZE(array, size);
+	array->ndim = 1;
+	array->dataoffset = 0;
+	array->elemtype = elemtype;
+	ARR_DIMS(array)[0] = nelems;
+	ARR_LBOUND(array)[0] = 1;
+	memcpy(ARR_DATA_PTR(array), elems, (size_t) nelems * elemsize);
+	return PointerGetDatum(array);
+}
+
+BucketSpec *
+CatalogGetSpec(const Datum *values, int first)
+{
+	int			n[4];
+	const int16 *attnums = CatalogArray(values[first + 2], INT2OID, &n[0]);
+	const int16 *classes = CatalogArray(values[first + 3], INT2OID, &n[1]);
+	const Oid  *types = CatalogArray(values[first + 4], OIDOID, &n[2]);
+	const int16 *flags = CatalogArray(values[first + 5], INT2OID, &n[3]);
+	BucketSpec *spec = palloc0(BucketSpecSize(n[0]));
+
+	spec->hash_version = DatumGetInt16(values[first - 1]);
+	spec->nbuckets = DatumGetInt32(values[first]);
+	spec->nkeys = DatumGetInt16(values[first + 1]);
+	spec->nsort = n[0];
+	if (n[1] != n[0] || n[2] != n[0] || n[3] != n[0] ||
+		spec->nkeys < 1 || spec->nkeys > spec->nsort ||
+		spec->nbuckets < 1 || spec->nbuckets > BF_MAX_BUCKETS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("malformed bucket spec in a catalog table of bucketfdw")));
+
+	for (int i = 0; i < spec->nsort; i++)
+	{
+		if (classes[i] <= KEYCLASS_NONE || classes[i] > KEYCLASS_LAST)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("unknown key class %d in a catalog table of bucketfdw", classes[i]),
+					 errhint("The table may have been written by a newer version of bucketfdw.")));
+		spec->sort[i].attnum = attnums[i];
+		spec->sort[i].keyclass = (KeyClass) classes[i];
+		spec->sort[i].typid = types[i];
+		spec->sort[i].flags = (uint8) flags[i];
+	}
+	return spec;
+}
+
+void
+CatalogSetSpec(const BucketSpec *spec, Datum *values, int first)
+{
+	int16	   *smalls = palloc(sizeof(int16) * spec->nsort);
+	Oid		   *types = palloc(sizeof(Oid) * spec->nsort);
+
+	values[first - 1] = Int16GetDatum(spec->hash_version);
+	values[first] = Int32GetDatum(spec->nbuckets);
+	values[first + 1] = Int16GetDatum(spec->nkeys);
+	for (int i = 0; i < spec->nsort; i++)
+		smalls[i] = spec->sort[i].attnum;
+	values[first + 2] = CatalogMakeArray(smalls, spec->nsort, INT2OID, sizeof(int16));
+	for (int i = 0; i < spec->nsort; i++)
+		smalls[i] = (int16) spec->sort[i].keyclass;
+	values[first + 3] = CatalogMakeArray(smalls, spec->nsort, INT2OID, sizeof(int16));
+	for (int i = 0; i < spec->nsort; i++)
+		types[i] = spec->sort[i].typid;
+	values[first + 4] = CatalogMakeArray(types, spec->nsort, OIDOID, sizeof(Oid));
+	for (int i = 0; i < spec->nsort; i++)
+		smalls[i] = spec->sort[i].flags;
+	values[first + 5] = CatalogMakeArray(smalls, spec->nsort, INT2OID, sizeof(int16));
+	pfree(smalls);
+	pfree(types);
+}

@@ -1,0 +1,29 @@
+/*
+ * ddl.h
+ *	  What DDL does to bucketed tables.  For the files of this folder only.
+ */
+#ifndef BF_DDL_H
+#define BF_DDL_H
+
+#include "nodes/parsenodes.h"
+#include "utils/relcache.h"
+
+/* Error if a column has a null in a file of the table, with core's text and code. */
+extern void CheckNotNullColumns(Relation rel);
+
+/* Error if rows violate a validated CHECK constraint of that name, if the table has it. */
+extern void CheckConstraintHolds(Relation rel, const char *conname);
+
+/* Error if rows lie outside the bounds of a partition. */
+extern void CheckPartitionBound(Relation rel);
+
+/* Error if a column that was added cannot be read as NULL from old files. */
+extern void CheckAddedColumn(Relation rel, const char *colname);
+
+/* Error unless durability 'local' was asked for, or nothing would miss the files. */
+extern void CheckDurability(const char *relname, bool local);
+
+/* Error if the table is, or lies in, a default partition. */
+extern void CheckNotDefaultPartition(Relation rel);
+
+#endif							/* BF_DDL_H */

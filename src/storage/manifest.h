@@ -1,0 +1,108 @@
+/*
+ * manifest.h
+ *	  The file manifest and the spec rows: heap tables of schema bucketfdw.
+ *
+ * One manifest row per write.  A row is inserted in the transaction that
+ * wrote the files and deleted by the one that replaces them: MVCC, savepoints
+ * and rollback are PostgreSQL's.  Rows are never updated.
+ */
+#ifndef BF_MANIFEST_H
+#define BF_MANIFEST_H
+
+#include "nodes/pg_list.h"
+#include "spec/bucket_spec.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+typedef struct ManifestFile
+{
+	uint64		file_id;
+	int64		bytes;
+	int64		rows;
+	int			first_bucket;	/* also part of the file's name */
+	int			last_bucket;
+	int			spec;			/* index in Manifest.specs */
+} ManifestFile;
+
+typedef struct ManifestRun
+{
+	int			bucket;
+	int64		rows;
+	int64		bytes;			/* of the run's chunks */
+	int			file;			/* index in Manifest.files */
+	int			run;			/* index of the run in its file */
+} ManifestRun;
+
+typedef struct Manifest
+{
+	Oid			relid;
+	int			nwrites;
+	int			nfiles;
+	ManifestFile *files;
+	int			nruns;
+	ManifestRun *runs;			/* in order of file, then run */
+	int			nspecs;
+	BucketSpec **specs;			/* the distinct specs of the visible files */
+	int64		rows;
+	int64		bytes;			/* of the files */
+	int64		raw_bytes;
+} Manifest;
+
+/*
+ * Read the manifest of a table under a snapshot; palloc'd in the current
+ * context.  A table without a row gives an empty manifest.  Rows that belong
+ * to another database (a copied template) raise an error with a hint.
+ */
+extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
+
+/* gcd of the bucket counts of all files; 0 when there are none. */
+extern int	ManifestBuckets(const Manifest *manifest);
+
+/*
+ * How many leading sort columns of "want" every visible file is sorted by
+ * (same column, class and flags).
+ */
+extern int	ManifestCommonOrder(const Manifest *manifest, const BucketSpec *want);
+
+/* One write, to be recorded. */
+typedef struct ManifestWrite
+{
+	const BucketSpec *spec;
+	int			nfiles;
+	ManifestFile *files;		/* field spec ignored */
+	int			nruns;
+	ManifestRun *runs;
+	int64		raw_bytes;
+} ManifestWrite;
+
+/*
+ * Insert the manifest row of a write; cid is the command the rows belong to:
+ * snapshots whose curcid is greater see it.  Records the spec in
+ * bucketfdw.spec when it is not there yet.  An active snapshot is not needed.
+ */
+extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid);
+
+/*
+ * Delete all manifest rows of a table that the latest snapshot sees and send
+ * their files to bucketfdw.garbage (TRUNCATE, overwrite).  Needs
+ * AccessExclusiveLock on the table.  Calls ForceSyncCommit.
+ */
+extern void ManifestTruncate(Oid relid);
+
+/* true if the latest snapshot sees at least one file of the table. */
+extern bool ManifestHasFiles(Oid relid);
+
+/*
+ * The effective options of a table of ours: parsed from the options; names
+ * that were renamed behind the triggers' back are taken from the newest spec
+ * row.  Result palloc'd in the current context.
+ */
+extern TableOptions *TableOptionsGet(Relation rel);
+
+/* true if relid is a foreign table whose wrapper's handler is bucketfdw's. */
+extern bool IsBucketTable(Oid relid);
+
+/* Oid of a catalog table of ours, e.g. "manifest" or "manifest_relid_idx"; error when the extension is not installed. */
+extern Oid	BucketCatalogOid(const char *name);
+
+#endif							/* BF_MANIFEST_H */

@@ -1,0 +1,372 @@
+/*
+ * pending.c
+ *	  What this transaction does to files, and the callbacks that finish it.
+ *
+ * Entries carry the nest level of their subtransaction: an aborted one undoes
+ * its own, a finished one hands them to its parent.  The callbacks at commit
+ * and abort must not raise errors.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/directory.h"
+#include "storage/file_store.h"
+#include "storage/pending.h"
+#include "utils/memutils.h"
+
+typedef struct PendingFile
+{
+	uint64		file_id;
+	Oid			relid;
+	int			first_bucket;
+	int			nest;
+	File		vfd;			/* -1: closed */
+} PendingFile;
+
+typedef struct PendingDrop
+{
+	Oid			relid;
+	int			nest;
+} PendingDrop;
+
+/* directories this transaction wrote to and did not sync yet, or made */
+typedef struct PendingDirectory
+{
+	Oid			relid;
+	bool		created;		/* by this transaction */
+	bool		parents;		/* entries above to be synced */
+	bool		dirty;
+} PendingDirectory;
+
+void		(*store_discard_hook) (Oid relid) = NULL;
+void		(*store_seal_hook) (Oid relid) = NULL;
+
+/* all in TopMemoryContext, kept from transaction to transaction unless large */
+static PendingFile *files = NULL;
+static int	nfiles = 0;
+static int	files_room = 0;
+static PendingDrop *drops = NULL;
+static int	ndrops = 0;
+static int	drops_room = 0;
+static PendingDirectory *directories = NULL;
+static int	ndirectories = 0;
+static int	directories_room = 0;
+
+/* nest level of the outermost subtransaction that changed something; 0: none */
+static int	wrote_nest = 0;
+
+/* tables whose directory entries this backend has synced up to the data directory */
+static Oid *synced = NULL;
+static int	nsynced = 0;
+static int	synced_room = 0;
+
+/* Make room for one more element. */
+static void *
+Grow(void *array, int used, int *room, Size elemsize)
+{
+	if (used < *room)
+		return array;
+	if (array == NULL)
+	{
+		*room = 32;
+		return MemoryContextAlloc(TopMemoryContext, *room * elemsize);
+	}
+	*room *= 2;
+	return repalloc_huge(array, *room * elemsize);
+}
+
+/* Give back an array that grew large. */
+static void *
+Shrink(void *array, int *room)
+{
+	if (*room <= 1024)
+		return array;
+	pfree(array);
+	*room = 0;
+	return NULL;
+}
+
+void
+PendingNoteWrite(void)
+{
+	int			nest = GetCurrentTransactionNestLevel();
+
+	if (wrote_nest == 0 || wrote_nest > nest)
+		wrote_nest = nest;
+}
+
+bool
+StoreTransactionWrote(void)
+{
+	return wrote_nest != 0;
+}
+
+void
+PendingReserve(void)
+{
+	files = Grow(files, nfiles, &files_room, sizeof(PendingFile));
+}
+
+/* Raises no error after PendingReserve. */
+void
+PendingAddFile(Oid relid, uint64 file_id, int first_bucket, File vfd)
+{
+	PendingFile *entry;
+
+	PendingReserve();
+	entry = &files[nfiles++];
+	entry->file_id = file_id;
+	entry->relid = relid;
+	entry->first_bucket = first_bucket;
+	entry->nest = GetCurrentTransactionNestLevel();
+	entry->vfd = vfd;
+	PendingNoteWrite();
+}
+
+/* The newest entry of a file, or NULL. */
+static PendingFile *
+FindFile(uint64 file_id)
+{
+	for (int i = nfiles - 1; i >= 0; i--)
+		if (files[i].file_id == file_id)
+			return &files[i];
+	return NULL;
+}
+
+void
+PendingFileClosed(uint64 file_id)
+{
+	PendingFile *entry = FindFile(file_id);
+
+	if (entry)
+		entry->vfd = -1;
+}
+
+bool
+PendingHasFile(uint64 file_id)
+{
+	return FindFile(file_id) != NULL;
+}
+
+bool
+PendingIsDropped(Oid relid)
+{
+	for (int i = 0; i < ndrops; i++)
+		if (drops[i].relid == relid)
+			return true;
+	return false;
+}
+
+void
+StoreDropAtCommit(Oid relid)
+{
+	if (PendingIsDropped(relid))
+		return;
+	drops = Grow(drops, ndrops, &drops_room, sizeof(PendingDrop));
+	drops[ndrops].relid = relid;
+	drops[ndrops].nest = GetCurrentTransactionNestLevel();
+	ndrops++;
+	PendingNoteWrite();
+
+	/* nothing is unlinked for a commit that a crash could lose */
+	ForceSyncCommit();
+}
+
+void
+PendingAddDirectory(Oid relid, bool created)
+{
+	for (int i = 0; i < ndirectories; i++)
+	{
+		if (directories[i].relid == relid)
+		{
+			directories[i].created |= created;
+			directories[i].parents |= created;
+			directories[i].dirty = true;
+			return;
+		}
+	}
+	directories = Grow(directories, ndirectories, &directories_room, sizeof(PendingDirectory));
+	directories[ndirectories].relid = relid;
+	directories[ndirectories].created = created;
+	directories[ndirectories].parents = created;
+	directories[ndirectories].dirty = true;
+	ndirectories++;
+}
+
+/* true if this backend has synced the way to a table's directory before. */
+static bool
+WasSynced(Oid relid)
+{
+	for (int i = 0; i < nsynced; i++)
+		if (synced[i] == relid)
+			return true;
+	return false;
+}
+
+/*
+ * Another backend may have made the directory and not yet synced its entry
+ * above, so each backend does that once for each table; a live table's
+ * directory is never removed.
+ */
+void
+StoreSyncDirectories(void)
+{
+	for (int i = 0; i < ndirectories; i++)
+	{
+		PendingDirectory *entry = &directories[i];
+		bool		parents;
+
+		if (!entry->dirty)
+			continue;
+		parents = entry->parents || !WasSynced(entry->relid);
+		DirectorySync(entry->relid, parents);
+		if (!WasSynced(entry->relid))
+		{
+			/* a small memory: forgetting costs three fsyncs */
+			if (nsynced >= 1024)
+				nsynced = 0;
+			synced = Grow(synced, nsynced, &synced_room, sizeof(Oid));
+			synced[nsynced++] = entry->relid;
+		}
+		entry->parents = false;
+		entry->dirty = false;
+	}
+}
+
+/* The directory of a table may have gone. */
+static void
+ForgetSynced(Oid relid)
+{
+	for (int i = 0; i < nsynced; i++)
+	{
+		if (synced[i] == relid)
+		{
+			synced[i] = synced[--nsynced];
+			return;
+		}
+	}
+}
+
+/* Close and unlink the files of subtransactions at or below a nest level. */
+static void
+UndoFiles(int nest)
+{
+	int			kept = 0;
+	int64		removed = 0;
+
+	for (int i = 0; i < nfiles; i++)
+	{
+		char		path[MAXPGPATH];
+
+		if (files[i].nest < nest)
+		{
+			files[kept++] = files[i];
+			continue;
+		}
+		if (files[i].vfd >= 0)
+			FileClose(files[i].vfd);
+		DirectoryFilePath(path, MyDatabaseId, files[i].relid, files[i].file_id,
+						  files[i].first_bucket);
+		(void) DirectoryUnlink(path, LOG, &removed);
+	}
+	nfiles = kept;
+}
+
+/* Forget everything at the end of a transaction. */
+static void
+Forget(void)
+{
+	nfiles = ndrops = ndirectories = 0;
+	wrote_nest = 0;
+	files = Shrink(files, &files_room);
+	drops = Shrink(drops, &drops_room);
+	directories = Shrink(directories, &directories_room);
+}
+
+static void
+XactEnd(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_PREPARE:
+			if (StoreTransactionWrote())
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("cannot PREPARE a transaction that has written to a bucketed table"),
+						 errhint("Use COMMIT; transactions that only read bucketed tables can be prepared.")));
+			break;
+
+		case XACT_EVENT_COMMIT:
+			for (int i = 0; i < nfiles; i++)
+				if (files[i].vfd >= 0)
+					FileClose(files[i].vfd);
+			for (int i = 0; i < ndrops; i++)
+			{
+				(void) DirectoryRemoveTable(drops[i].relid);
+				ForgetSynced(drops[i].relid);
+			}
+			Forget();
+			break;
+
+		case XACT_EVENT_ABORT:
+			UndoFiles(0);
+
+			/* a table made by this transaction leaves an empty directory */
+			for (int i = 0; i < ndirectories; i++)
+			{
+				if (directories[i].created)
+					DirectoryRemoveEmpty(directories[i].relid);
+				ForgetSynced(directories[i].relid);
+			}
+			Forget();
+			break;
+
+		case XACT_EVENT_PREPARE:
+			Forget();
+			break;
+
+		default:
+			/* parallel workers write nothing */
+			break;
+	}
+}
+
+static void
+SubXactEnd(SubXactEvent event, SubTransactionId mySubid, SubTransactionId parentSubid, void *arg)
+{
+	int			nest = GetCurrentTransactionNestLevel();
+	int			kept = 0;
+
+	switch (event)
+	{
+		case SUBXACT_EVENT_ABORT_SUB:
+			UndoFiles(nest);
+			for (int i = 0; i < ndrops; i++)
+				if (drops[i].nest < nest)
+					drops[kept++] = drops[i];
+			ndrops = kept;
+			if (wrote_nest >= nest)
+				wrote_nest = 0;
+			break;
+
+		case SUBXACT_EVENT_COMMIT_SUB:
+			for (int i = 0; i < nfiles; i++)
+				files[i].nest = Min(files[i].nest, nest - 1);
+			for (int i = 0; i < ndrops; i++)
+				drops[i].nest = Min(drops[i].nest, nest - 1);
+			if (wrote_nest >= nest)
+				wrote_nest = nest - 1;
+			break;
+
+		default:
+			break;
+	}
+}
+
+void
+StoreInit(void)
+{
+	RegisterXactCallback(XactEnd, NULL);
+	RegisterSubXactCallback(SubXactEnd, NULL);
+}
