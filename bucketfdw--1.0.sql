@@ -81,6 +81,28 @@ CREATE TABLE bucketfdw.dead_files (
 
 CREATE INDEX dead_files_relid_idx ON bucketfdw.dead_files (relid);
 
+-- Rows come from C code alone, which fires no trigger.  What SQL brings are copies of
+-- another server's rows, made by a subscription to all tables: they name no file here.
+CREATE FUNCTION bucketfdw.discard_row() RETURNS trigger
+	LANGUAGE plpgsql
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER discard_row BEFORE INSERT ON bucketfdw.spec
+	FOR EACH ROW EXECUTE FUNCTION bucketfdw.discard_row();
+CREATE TRIGGER discard_row BEFORE INSERT ON bucketfdw.manifest
+	FOR EACH ROW EXECUTE FUNCTION bucketfdw.discard_row();
+CREATE TRIGGER discard_row BEFORE INSERT ON bucketfdw.dead_files
+	FOR EACH ROW EXECUTE FUNCTION bucketfdw.discard_row();
+
+ALTER TABLE bucketfdw.spec ENABLE ALWAYS TRIGGER discard_row;
+ALTER TABLE bucketfdw.manifest ENABLE ALWAYS TRIGGER discard_row;
+ALTER TABLE bucketfdw.dead_files ENABLE ALWAYS TRIGGER discard_row;
+
 -- Arrays stay uncompressed: they are read at the start of every query.
 ALTER TABLE bucketfdw.manifest
 	ALTER COLUMN file_ids SET STORAGE EXTERNAL,

@@ -46,7 +46,9 @@ SELECT bucketfdw.create_table_as('bad', 'SELECT 1 AS k', 'k', mode => NULL);
 SELECT bucketfdw.create_table_as('bad', NULL, 'k');
 SELECT bucketfdw.create_table_as('a.b.c.d', 'SELECT 1 AS k', 'k');
 SELECT bucketfdw.create_table_as('no_schema.t', 'SELECT 1 AS k', 'k');
+\set VERBOSITY terse
 SELECT bucketfdw.create_table_as('pg_temp.t', 'SELECT 1 AS k', 'k');
+\set VERBOSITY default
 SELECT bucketfdw.create_table_as('bad', 'SELECT 1 AS k', 'k', compression => 'gzip');
 BEGIN READ ONLY;
 SELECT bucketfdw.create_table_as('bad', 'SELECT 1 AS k', 'k');

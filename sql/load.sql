@@ -224,7 +224,7 @@ CREATE FOREIGN TABLE kinds (
 	k uuid, b boolean, i2 smallint, i4 int, i8 bigint, f4 real, f8 double precision, n numeric, t text, vc varchar(20),
 	c char(8), nm name, bt bytea, d date, tm time, tz timetz, ts timestamp, tstz timestamptz, iv interval, o oid,
 	ia int[], ta text[][], j json, jb jsonb, m mood, p pair, pa pair[], dm positive, r int4range, mr int4multirange,
-	ip inet, bx box, bits bit(5), vb varbit, ch "char", x xml, tsv tsvector
+	ip inet, bx box, bits bit(5), vb varbit, ch "char", tsv tsvector
 ) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4', sort_by 'k, f8 desc nulls first, n');
 CREATE TABLE kinds_h (LIKE kinds);
 INSERT INTO kinds_h SELECT
@@ -235,7 +235,7 @@ INSERT INTO kinds_h SELECT
 	array_fill(g, ARRAY[g % 5 + 1]), ARRAY[['a', NULL], [g::text, '']], '{"a": 1}', jsonb_build_object('g', g, 'a', ARRAY[1, 2]),
 	(ARRAY['sad', 'ok', 'happy'])[g % 3 + 1]::mood, ROW(g, 'p' || g)::pair, ARRAY[ROW(g, NULL)::pair, ROW(NULL, repeat('x', g))::pair], g + 1,
 	int4range(g, g + 5), int4multirange(int4range(g, g + 1), int4range(g + 3, g + 4)), '10.0.0.1'::inet + g, box(point(g, g), point(0, 0)),
-	g::bit(5), repeat('10', g % 9)::varbit, chr(65 + g % 26)::"char", xmlelement(name a, g), to_tsvector('simple', 'a b ' || g)
+	g::bit(5), repeat('10', g % 9)::varbit, chr(65 + g % 26)::"char", to_tsvector('simple', 'a b ' || g)
 	FROM generate_series(0, 199) g;
 INSERT INTO kinds_h SELECT (NULL::kinds_h).* FROM generate_series(1, 3);
 INSERT INTO kinds SELECT * FROM kinds_h;

@@ -121,11 +121,11 @@ tree_copy() {
 pg_private() {
 	local m=$1 to=$2
 	[ -x "$to/usr/lib/postgresql/$m/bin/postgres" ] && return 0
-	as_pg mkdir -p "$to/usr/lib/postgresql/$m" "$to/usr/share/postgresql" "$to/usr/include" "$to/usr/lib/$(gcc -print-multiarch 2>/dev/null)"
+	as_pg mkdir -p "$to/usr/lib/postgresql/$m" "$to/usr/share/postgresql"
+	as_pg ln -s /usr/include "$to/usr/include" # so that this pg_config serves for compiling as well
 	as_pg cp -a "/usr/lib/postgresql/$m/bin" "$to/usr/lib/postgresql/$m/"
 	as_pg cp -as "/usr/lib/postgresql/$m/lib" "$to/usr/lib/postgresql/$m/"
 	as_pg cp -as "/usr/share/postgresql/$m" "$to/usr/share/postgresql/"
-	# catalogue files are read by initdb through the links; the time zone folders are links of the distribution already
 }
 
 # bfdw_build MAJOR [FLAVOUR [MAKE-ARGUMENT...]]: copies the tree, builds it, installs it into a private PostgreSQL.

@@ -27,6 +27,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
 #include "utils/varlena.h"
 
 typedef enum SaveMode
@@ -324,7 +325,9 @@ CreateTable(const CreateTableArgs *args, Oid nspoid, TupleDesc desc)
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (",
-					 quote_qualified_identifier(get_namespace_name(nspoid), args->table->relname));
+					 quote_qualified_identifier(args->table->schemaname ? args->table->schemaname :
+												get_namespace_name(nspoid),
+												args->table->relname));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -440,6 +443,38 @@ CheckPrivilege(Relation rel, AclMode privilege)
 		aclcheck_error(result, OBJECT_FOREIGN_TABLE, RelationGetRelationName(rel));
 }
 
+/*
+ * Under one snapshot for the whole transaction, rows that others committed
+ * since would be thrown away unseen.
+ */
+static void
+CheckNothingNew(Oid relid)
+{
+	Manifest   *seen;
+	Manifest   *now;
+	bool		same;
+
+	if (!IsolationUsesXactSnapshot())
+		return;
+	LoadSealTable(relid);
+	CommandCounterIncrement();
+	seen = ManifestRead(relid, GetTransactionSnapshot());
+	now = ManifestRead(relid, GetLatestSnapshot());
+	same = seen->nfiles == now->nfiles;
+	for (int i = 0; same && i < seen->nfiles; i++)
+	{
+		bool		found = false;
+
+		for (int j = 0; !found && j < now->nfiles; j++)
+			found = seen->files[i].file_id == now->files[j].file_id;
+		same = found;
+	}
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent writes to \"%s\"", get_rel_name(relid))));
+}
+
 /* Load the query into a table that was there before. */
 static int64
 LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid)
@@ -482,6 +517,7 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 		return rows;
 	}
 
+	CheckNothingNew(relid);
 	state = LoadBeginDetached(rel, maintenance_work_mem);
 	rows = LoadQueryRun(query, args->query, state, target);
 	table_close(rel, NoLock);

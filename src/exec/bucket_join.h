@@ -1,6 +1,6 @@
 /*
  * bucket_join.h
- *	  Custom Scan (BucketJoin): per-bucket merge join of two bucketed tables.
+ *	  Custom Scan (BucketJoin): per-bucket merge join of bucketed inputs.
  */
 #ifndef BF_BUCKET_JOIN_H
 #define BF_BUCKET_JOIN_H
@@ -11,13 +11,20 @@
 /* Positions in CustomScan.custom_private. */
 enum JoinPrivateIndex
 {
-	JOIN_PRIVATE_OUTER_KEYS,	/* integer list: attnums, in bucket_by order */
+	JOIN_PRIVATE_TYPE,			/* integer list of one: JoinType */
+	JOIN_PRIVATE_OUTER_KEYS,	/* integer list: columns, in bucket_by order */
 	JOIN_PRIVATE_INNER_KEYS,
 	JOIN_PRIVATE_SIDES,			/* per entry of custom_scan_tlist: 0 outer, 1 inner */
-	JOIN_PRIVATE_ATTNUMS		/* per entry of custom_scan_tlist: attnum there */
+	JOIN_PRIVATE_COLUMNS		/* per entry of custom_scan_tlist: column of that side */
 };
 
-/* custom_exprs holds the residual join quals; custom_plans are outer, inner. */
+/*
+ * A column of a side is an attribute number where the child is a Foreign
+ * Scan, and an index from 0 in its custom_scan_tlist where it is a BucketJoin.
+ *
+ * custom_exprs holds the residual join quals, plan.qual the conditions on the
+ * joined row; custom_plans are outer, inner.
+ */
 
 extern const CustomScanMethods bucket_join_scan_methods;
 

@@ -1,6 +1,9 @@
 /*
  * bucket_join_state.h
  *	  Executor state of BucketJoin; internal to src/exec/.
+ *
+ * An input of a join is a Foreign Scan of ours or another BucketJoin, read
+ * batch by batch.  Only the topmost join of a chain hands out rows.
  */
 #ifndef BF_BUCKET_JOIN_STATE_H
 #define BF_BUCKET_JOIN_STATE_H
@@ -8,16 +11,21 @@
 #include "exec/merge_join.h"
 #include "exec/scan_node.h"
 
+struct BucketJoinState;
+
 typedef struct JoinInput
 {
 	PlanState  *planstate;		/* the child as it stands in custom_ps */
-	PlanState  *scanstate;		/* the Foreign Scan itself */
+	PlanState  *node;			/* the scan or join itself */
 	ResultState *gate;			/* a one-time filter between the two, or NULL */
-	BucketScanState *scan;		/* NULL under plain EXPLAIN */
+	bool		gate_closed;	/* its condition is false: no row */
+	BucketScanState *scan;		/* one of these two, unless plain EXPLAIN */
+	struct BucketJoinState *join;
 	int			nkeys;
 	int		   *keycols;		/* batch columns */
 	Oid		   *keytypes;
 	KeyClass   *keyclasses;
+	int			ncols;			/* of its batches */
 	int16	   *typlen;			/* per batch column */
 	bool	   *typbyval;
 } JoinInput;
@@ -25,32 +33,70 @@ typedef struct JoinInput
 /* Where a column of the scan slot comes from. */
 typedef struct JoinOutput
 {
-	int			side;
-	AttrNumber	attnum;			/* 0: whole row; negative: tableoid */
-	int			col;			/* batch column when attnum > 0 */
+	int			side;			/* 0 outer, 1 inner */
+	int			col;			/* batch column, or -1 */
+	AttrNumber	attnum;			/* for col -1: 0 whole row, else tableoid */
 } JoinOutput;
 
 typedef struct BucketJoinState
 {
 	CustomScanState css;		/* must be first */
+	JoinType	jointype;
 	JoinInput	input[2];		/* outer, inner */
 	ExprState  *joinqual;		/* residual join quals */
 	int			nout;
 	JoinOutput *out;
 	MemoryContext cxt;
 
-	int			group;			/* next group to open; -1: not started */
+	bool		started;
+	int			group;			/* next group to open; the topmost join only */
 	int			ngroups;
-	int			nbuckets[2];
+	int			nbuckets;		/* gcd over all files below; 0: no file */
 	bool		in_group;
 	MergeJoin  *merge;
 	MergePairs *pairs;
-	int			pair;			/* next pair to hand out */
+	int			pair;			/* next entry to look at */
+
+	/* as an input of another join */
+	Batch		batch;
+	int			nbatch;
+	uint16	   *lrow;			/* entries of the batch */
+	uint16	   *rrow;
+	Datum	  **values;			/* per column, made on first use */
+	bool	  **nulls;
 
 	int64		units;			/* groups joined */
 	int64		rows_filtered;	/* by the join filter */
 } BucketJoinState;
 
+/* join_node.c: a join as a node that others read. */
+
+/* Fix parameters and groups of the join and all below it. */
+extern void JoinNodeStart(BucketJoinState *state);
+
+/* Rows the group can give at most, 0: none. */
+extern int64 JoinNodeGroupRows(BucketJoinState *state, int ngroups, int group);
+
+extern void JoinNodeOpenGroup(BucketJoinState *state, int ngroups, int group);
+
+/*
+ * Step to the next entry of the output and put it into the scan slot; false
+ * at the end of the group.
+ */
+extern bool JoinNodeNextEntry(BucketJoinState *state);
+
+/* The next batch of output rows, or NULL; column i is entry i of custom_scan_tlist. */
+extern Batch *JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound);
+
+extern void JoinNodeCloseGroup(BucketJoinState *state);
+
+/* Forget everything that depends on parameters. */
+extern void JoinNodeReset(BucketJoinState *state);
+
+/* join_explain.c */
 extern void BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+/* bucket_join.c: the state of a child that is a BucketJoin, else NULL */
+extern BucketJoinState *BucketJoinOf(PlanState *planstate);
 
 #endif							/* BF_BUCKET_JOIN_STATE_H */

@@ -14,7 +14,6 @@
 #include "storage/buffile.h"
 #include "utils/memutils.h"
 
-#define CHUNK_ROWS 1024
 
 typedef struct Chunk
 {
@@ -187,7 +186,7 @@ GroupStoreAdd(GroupStore *store, const KeyVector *kv, int from, int to)
 {
 	while (from < to)
 	{
-		int			n = Min(CHUNK_ROWS, to - from);
+		int			n = Min(GROUP_CHUNK_ROWS, to - from);
 
 		CHECK_FOR_INTERRUPTS();
 		AddChunk(store, kv, from, n);
@@ -235,7 +234,7 @@ GroupStoreChunk(GroupStore *store, int chunkno)
 		}
 		/* offsets stay in the chunk; pointers go to a scratch array */
 		if (vec->values == NULL || store->current < 0)
-			vec->values = MemoryContextAlloc(store->cxt, CHUNK_ROWS * sizeof(Datum));
+			vec->values = MemoryContextAlloc(store->cxt, GROUP_CHUNK_ROWS * sizeof(Datum));
 		for (int i = 0; i < chunk->nrows; i++)
 			vec->values[i] = PointerGetDatum(data + values[i]);
 	}

@@ -11,6 +11,9 @@
 #include "exec/key_vector.h"
 #include "vector/batch.h"
 
+/* rows of a chunk, at most */
+#define GROUP_CHUNK_ROWS 1024
+
 typedef struct GroupStore GroupStore;
 
 /*

@@ -14,41 +14,54 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-/* "alias.column" of a key of an input, as EXPLAIN names relations. */
+/* "alias.column" of the k-th key of an input, as EXPLAIN names relations. */
 static char *
-KeyName(JoinInput *input, AttrNumber attnum, ExplainState *es)
+KeyName(JoinInput *input, CustomScan *parent, int side, int k, ExplainState *es)
 {
-	Scan	   *scan = (Scan *) input->scanstate->plan;
-	Relation	rel = ((ScanState *) input->scanstate)->ss_currentRelation;
-	const char *refname = NULL;
-	char	   *attname = get_attname(RelationGetRelid(rel), attnum, false);
+	List	   *keys = list_nth(parent->custom_private,
+								side == 0 ? JOIN_PRIVATE_OUTER_KEYS : JOIN_PRIVATE_INNER_KEYS);
+	int			key = list_nth_int(keys, k);
 
-	if (es->rtable_names != NIL && scan->scanrelid <= list_length(es->rtable_names))
-		refname = list_nth(es->rtable_names, scan->scanrelid - 1);
-	if (refname == NULL)
-		refname = RelationGetRelationName(rel);
-	return psprintf("%s.%s", quote_identifier(refname), quote_identifier(attname));
+	if (IsA(input->node, ForeignScanState))
+	{
+		Scan	   *scan = (Scan *) input->node->plan;
+		Relation	rel = ((ScanState *) input->node)->ss_currentRelation;
+		const char *refname = NULL;
+
+		if (es->rtable_names != NIL && scan->scanrelid <= list_length(es->rtable_names))
+			refname = list_nth(es->rtable_names, scan->scanrelid - 1);
+		if (refname == NULL)
+			refname = RelationGetRelationName(rel);
+		return psprintf("%s.%s", quote_identifier(refname),
+						quote_identifier(get_attname(RelationGetRelid(rel), (AttrNumber) key, false)));
+	}
+	else
+	{
+		/* entry "key" of the child's output comes from one of its own inputs */
+		CustomScan *child = (CustomScan *) input->node->plan;
+		int			from = list_nth_int(list_nth(child->custom_private, JOIN_PRIVATE_SIDES), key);
+
+		return KeyName(&input->join->input[from], child, from, k, es);
+	}
 }
 
 static void
 ExplainBucketCond(BucketJoinState *state, ExplainState *es)
 {
 	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
-	List	   *okeys = list_nth(cscan->custom_private, JOIN_PRIVATE_OUTER_KEYS);
-	List	   *ikeys = list_nth(cscan->custom_private, JOIN_PRIVATE_INNER_KEYS);
+	int			nkeys = list_length(list_nth(cscan->custom_private, JOIN_PRIVATE_OUTER_KEYS));
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	for (int k = 0; k < list_length(okeys); k++)
+	for (int k = 0; k < nkeys; k++)
 	{
 		if (k > 0)
 			appendStringInfoString(&buf, " AND ");
 		appendStringInfo(&buf, "(%s = %s)",
-						 KeyName(&state->input[0], (AttrNumber) list_nth_int(okeys, k), es),
-						 KeyName(&state->input[1], (AttrNumber) list_nth_int(ikeys, k), es));
+						 KeyName(&state->input[0], cscan, 0, k, es),
+						 KeyName(&state->input[1], cscan, 1, k, es));
 	}
-	ExplainPropertyText("Bucket Cond",
-						list_length(okeys) > 1 ? psprintf("(%s)", buf.data) : buf.data, es);
+	ExplainPropertyText("Bucket Cond", nkeys > 1 ? psprintf("(%s)", buf.data) : buf.data, es);
 }
 
 static void
@@ -67,64 +80,121 @@ ExplainJoinFilter(BucketJoinState *state, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger("Rows Removed by Join Filter", NULL, state->rows_filtered, es);
 }
 
+static const char *
+JoinTypeName(JoinType jointype)
+{
+	switch (jointype)
+	{
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_FULL:
+			return "Full";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+		default:
+			return "Inner";
+	}
+}
+
+/* Bucket counts of the tables below: each once, in the order they stand. */
+static List *
+LeafCounts(JoinInput *input, Snapshot snapshot, List *counts)
+{
+	if (IsA(input->node, ForeignScanState))
+	{
+		Relation	rel = ((ScanState *) input->node)->ss_currentRelation;
+		int			n = ManifestBuckets(input->scan ? input->scan->manifest :
+										ManifestRead(RelationGetRelid(rel), snapshot));
+
+		/* a table without files: what its options say */
+		if (n == 0)
+			n = TableOptionsGet(rel)->spec->nbuckets;
+		return lappend_int(counts, n);
+	}
+	for (int i = 0; i < 2; i++)
+		counts = LeafCounts(&input->join->input[i], snapshot, counts);
+	return counts;
+}
+
+static void
+ExplainBuckets(BucketJoinState *state, ExplainState *es)
+{
+	List	   *counts = NIL;
+	List	   *distinct = NIL;
+	ListCell   *lc;
+	StringInfoData buf;
+	int			groups = 0;
+
+	for (int i = 0; i < 2; i++)
+		counts = LeafCounts(&state->input[i], state->css.ss.ps.state->es_snapshot, counts);
+	foreach(lc, counts)
+	{
+		groups = GreatestCommonDivisor(groups, lfirst_int(lc));
+		distinct = list_append_unique_int(distinct, lfirst_int(lc));
+	}
+	if (list_length(distinct) == 1 || es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyInteger("Buckets", NULL, groups, es);
+		if (es->format != EXPLAIN_FORMAT_TEXT)
+		{
+			List	   *names = NIL;
+
+			foreach(lc, counts)
+				names = lappend(names, psprintf("%d", lfirst_int(lc)));
+			ExplainPropertyList("Input Buckets", names, es);
+		}
+		return;
+	}
+	initStringInfo(&buf);
+	foreach(lc, counts)
+	{
+		if (lc != list_head(counts))
+			appendStringInfoString(&buf, lnext(counts, lc) ? ", " : " and ");
+		appendStringInfo(&buf, "%d", lfirst_int(lc));
+	}
+	ExplainPropertyText("Buckets", psprintf("%d (%s by gcd)", groups, buf.data), es);
+}
+
+/* Most runs merged for a bucket, and memory for decoded vectors, of the scans right below. */
+static void
+ScanCounters(BucketJoinState *state, int *runs, Size *memory)
+{
+	*runs = 0;
+	*memory = 0;
+	for (int i = 0; i < 2; i++)
+	{
+		BucketScanState *scan = state->input[i].scan;
+
+		if (scan == NULL || scan->leaf == NULL)
+			continue;
+		*runs = Max(*runs, LeafReaderCounters(scan->leaf)->max_runs);
+		*memory += LeafReaderCounters(scan->leaf)->peak_memory;
+	}
+}
+
 void
 BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	BucketJoinState *state = (BucketJoinState *) node;
-	int			counts[2] = {state->nbuckets[0], state->nbuckets[1]};
-	int			groups = state->ngroups;
-	int			runs = 0;
+	MergeJoinCounters counters;
+	int			runs;
+	Size		memory;
 
-	ExplainPropertyText("Join Type", "Inner", es);
+	ExplainPropertyText("Join Type", JoinTypeName(state->jointype), es);
 	ExplainBucketCond(state, es);
 	ExplainJoinFilter(state, ancestors, es);
-
-	/* without ANALYZE: what the manifests say now */
-	if (state->group < 0)
-	{
-		for (int i = 0; i < 2; i++)
-		{
-			Relation	rel = ((ScanState *) state->input[i].scanstate)->ss_currentRelation;
-			Manifest   *m = ManifestRead(RelationGetRelid(rel), node->ss.ps.state->es_snapshot);
-
-			counts[i] = ManifestBuckets(m);
-			if (counts[i] == 0)
-				counts[i] = TableOptionsGet(rel)->spec->nbuckets;
-		}
-		groups = GreatestCommonDivisor(counts[0], counts[1]);
-	}
-	if (counts[0] == counts[1] || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyInteger("Buckets", NULL, groups, es);
-	else
-		ExplainPropertyText("Buckets",
-							psprintf("%d (%d and %d by gcd)", groups, counts[0], counts[1]), es);
-	if (es->format != EXPLAIN_FORMAT_TEXT)
-	{
-		ExplainPropertyInteger("Outer Buckets", NULL, counts[0], es);
-		ExplainPropertyInteger("Inner Buckets", NULL, counts[1], es);
-	}
-	if (!es->analyze || state->group < 0)
+	ExplainBuckets(state, es);
+	if (!es->analyze || state->merge == NULL)
 		return;
 
-	for (int i = 0; i < 2; i++)
-	{
-		if (state->input[i].scan->leaf != NULL)
-			runs = Max(runs, LeafReaderCounters(state->input[i].scan->leaf)->max_runs);
-	}
+	MergeJoinGetCounters(state->merge, &counters);
+	ScanCounters(state, &runs, &memory);
 	ExplainPropertyInteger("Max Runs per Bucket", NULL, runs, es);
 	ExplainPropertyInteger("Units", NULL, state->units, es);
-	if (state->merge != NULL)
-	{
-		MergeJoinCounters counters;
-		Size		memory;
-
-		MergeJoinGetCounters(state->merge, &counters);
-		memory = counters.peak_memory;
-		for (int i = 0; i < 2; i++)
-			memory += LeafReaderCounters(state->input[i].scan->leaf)->peak_memory;
-		ExplainPropertyInteger("Rows Compared", NULL, counters.rows_compared, es);
-		ExplainPropertyInteger("Memory", "kB", (int64) (memory / 1024), es);
-		if (counters.spilled > 0)
-			ExplainPropertyInteger("Temp Written", "kB", counters.spilled / 1024, es);
-	}
+	ExplainPropertyInteger("Rows Compared", NULL, counters.rows_compared, es);
+	ExplainPropertyInteger("Memory", "kB", (int64) ((memory + counters.peak_memory) / 1024), es);
+	if (counters.spilled > 0)
+		ExplainPropertyInteger("Temp Written", "kB", counters.spilled / 1024, es);
 }

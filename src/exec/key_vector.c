@@ -22,6 +22,7 @@ KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
 	kv->exact = (nkeys == 1 && KeyClassIsFixed(classes[0]));
 	kv->row_buffer = palloc(BF_BATCH_ROWS * sizeof(uint16));
 	kv->k64_buffer = palloc(BF_BATCH_ROWS * sizeof(int64));
+	kv->null_buffer = palloc(BF_BATCH_ROWS * sizeof(bool));
 }
 
 /* The first eight bytes as a big-endian number, as if padded with zeros. */
@@ -87,13 +88,14 @@ KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 	bool		direct = KeyClassIsFixed(keyclass) && keyclass != KEYCLASS_FLOAT;
 
 	kv->batch = batch;
+	kv->entry_null = NULL;
 	for (int k = 0; k < kv->nkeys; k++)
 	{
 		if (BatchColumn(batch, kv->cols[k])->nulls != NULL)
 			anynulls = true;
 	}
 
-	if (!anynulls || keep_nulls)
+	if (!anynulls)
 	{
 		kv->n = batch->nselected;
 		kv->rows = batch->selection;
@@ -101,6 +103,7 @@ KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 	else
 	{
 		int			n = 0;
+		bool		kept = false;
 
 		for (int i = 0; i < batch->nselected; i++)
 		{
@@ -114,10 +117,14 @@ KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 				isnull |= (nulls && nulls[row]);
 			}
 			kv->row_buffer[n] = (uint16) row;
-			n += !isnull;
+			kv->null_buffer[n] = isnull;
+			n += !isnull || keep_nulls;
+			kept |= isnull && keep_nulls;
 		}
 		kv->n = n;
 		kv->rows = kv->row_buffer;
+		if (kept)
+			kv->entry_null = kv->null_buffer;
 	}
 
 	/* integers are their own image: no copy where the vector can serve */

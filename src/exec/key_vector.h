@@ -37,8 +37,10 @@ typedef struct KeyVector
 	int			n;				/* entries */
 	const uint16 *rows;			/* row of each entry; NULL: entry i is row i */
 	const int64 *k64;			/* one per entry */
+	const bool *entry_null;		/* entry has a NULL key; NULL: none has */
 
 	uint16	   *row_buffer;
+	bool	   *null_buffer;
 	int64	   *k64_buffer;
 } KeyVector;
 

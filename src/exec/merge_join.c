@@ -6,17 +6,20 @@
  * two groups of a key ends inside its batch, pairs are made straight from the
  * batches, the other group passing by batch after batch.  Only where both
  * groups reach the end of their batches is the right one copied to a store.
+ *
+ * A preserved input (left; right too for full joins) gets an entry without
+ * partner for each row once all its pairs are out.  A row that the merge
+ * steps over and a row whose group is finished get the same entry: only the
+ * taker knows whether one of its pairs held.
  */
 #include "postgres.h"
 
 #include "exec/group_store.h"
 #include "exec/merge_join.h"
+#include "exec/merge_search.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
-
-/* steps taken one by one before a search starts to gallop */
-#define LINEAR_STEPS 8
 
 typedef struct MergeSide
 {
@@ -25,6 +28,8 @@ typedef struct MergeSide
 	Batch	   *batch;			/* NULL: nothing read yet, or ended */
 	int			pos;			/* next entry of keys */
 	bool		ended;
+	bool		preserved;		/* rows without a match are wanted */
+	bool	   *matched;		/* per row of batch; set by the taker */
 	Datum	   *bound_values;
 	KeyBound	bound;			/* present key, as a bound for the other side */
 } MergeSide;
@@ -33,52 +38,67 @@ typedef enum MergePhase
 {
 	PHASE_MERGE,				/* looking for the next common key */
 	PHASE_CROSS,				/* pairs of two groups inside the batches */
-	PHASE_STORED				/* pairs of left rows with the stored right group */
+	PHASE_LEFT_DONE,			/* left rows of a group that are finished */
+	PHASE_RIGHT_DONE,			/* right rows of a group that are finished */
+	PHASE_STORED,				/* pairs of left rows with the stored right group */
+	PHASE_STORED_LEFT_DONE,		/* left rows of it that are finished */
+	PHASE_STORED_RIGHT_DONE		/* the stored rows are finished */
 } MergePhase;
 
 struct MergeJoin
 {
+	MergeType	type;
+	bool		first_only;		/* one right row per left row is enough */
 	MergeSide	left;
 	MergeSide	right;
 	bool		left_first;
 	MergePhase	phase;
 
-	/* PHASE_CROSS: entries lfrom..lto-1 by rfrom..rto-1; PHASE_STORED: left range only */
+	/* the groups of the present key: entries lfrom..lto-1 by rfrom..rto-1 */
 	int			lfrom,
 				lto,
 				rfrom,
 				rto;
 	int			l,
-				r;				/* the next pair */
-	int			chunk;			/* PHASE_STORED: chunk of the store */
+				r;				/* the next pair, or the next finished row */
+	int			chunk;			/* chunk of the store */
 
 	GroupStore *store;
+	bool	   *store_matched;	/* GROUP_CHUNK_ROWS per chunk, for full joins */
 	KeyBound	store_key;		/* key of the stored group, copied */
-	MemoryContext keycxt;
+	MemoryContext keycxt;		/* holds the two above */
 	int64		rows_compared;
 };
 
 static void
-InitSide(MergeSide *side, int nkeys, const KeyClass *classes, const MergeInputSpec *spec)
+InitSide(MergeSide *side, int nkeys, const KeyClass *classes, const MergeInputSpec *spec,
+		 bool preserved, bool flags)
 {
 	side->spec = *spec;
+	side->preserved = preserved;
 	KeyVectorInit(&side->keys, nkeys, spec->keycols, classes, spec->keytypes);
 	side->bound_values = palloc(nkeys * sizeof(Datum));
 	side->bound.nkeys = nkeys;
 	side->bound.classes = side->keys.classes;
 	side->bound.types = side->keys.types;
 	side->bound.values = side->bound_values;
+	if (flags)
+		side->matched = palloc(BF_BATCH_ROWS * sizeof(bool));
 }
 
 MergeJoin *
-MergeJoinCreate(int nkeys, const KeyClass *classes,
+MergeJoinCreate(MergeType type, bool residual, int nkeys, const KeyClass *classes,
 				const MergeInputSpec *left, const MergeInputSpec *right,
 				Size work_bytes)
 {
 	MergeJoin  *join = palloc0(sizeof(MergeJoin));
 
-	InitSide(&join->left, nkeys, classes, left);
-	InitSide(&join->right, nkeys, classes, right);
+	join->type = type;
+	join->first_only = !residual && (type == MERGE_SEMI || type == MERGE_ANTI);
+	InitSide(&join->left, nkeys, classes, left,
+			 type == MERGE_LEFT || type == MERGE_FULL || type == MERGE_ANTI,
+			 type != MERGE_INNER);
+	InitSide(&join->right, nkeys, classes, right, type == MERGE_FULL, type == MERGE_FULL);
 	join->store = GroupStoreCreate(right->ncols, right->typlen, right->typbyval, work_bytes);
 	join->keycxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw stored key",
 										 ALLOCSET_SMALL_SIZES);
@@ -103,13 +123,14 @@ MergeJoinStart(MergeJoin *join, bool left_first)
 	join->left_first = left_first;
 }
 
-/* The side's present key, for the other side to skip to. */
+/* The side's present key, for the other side to skip to; NULL if there is none. */
 static const KeyBound *
 PresentKey(MergeSide *side)
 {
 	int			row;
 
-	if (side->batch == NULL || side->pos >= side->keys.n)
+	if (side->batch == NULL || side->pos >= side->keys.n ||
+		(side->keys.entry_null && side->keys.entry_null[side->pos]))
 		return NULL;
 	row = KeyVectorRow(&side->keys, side->pos);
 	for (int k = 0; k < side->keys.nkeys; k++)
@@ -117,14 +138,17 @@ PresentKey(MergeSide *side)
 	return &side->bound;
 }
 
-/* Read batches until there is an entry; false at the end of the input. */
+/*
+ * Read on until there is an entry; false at the end of the input.  A
+ * preserved side reads all its rows; others may skip to the bound.
+ */
 static bool
 Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 {
 	while (!side->ended)
 	{
 		CHECK_FOR_INTERRUPTS();
-		side->batch = side->spec.next(side->spec.arg, bound);
+		side->batch = side->spec.next(side->spec.arg, side->preserved ? NULL : bound);
 		side->pos = 0;
 		if (side->batch == NULL)
 		{
@@ -132,212 +156,197 @@ Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 			side->keys.n = 0;
 			break;
 		}
-		KeyVectorFill(&side->keys, side->batch, false);
+		KeyVectorFill(&side->keys, side->batch, side->preserved);
 		join->rows_compared += side->keys.n;
+		if (side->matched)
+			memset(side->matched, 0, side->batch->nrows * sizeof(bool));
 		if (side->keys.n > 0)
 			return true;
 	}
 	return false;
 }
 
-/* First index at or after from with k[index] >= want; starts slow, then gallops. */
-static inline int
-Search64(const int64 *k, int from, int n, int64 want)
+static inline bool
+IsFull(const MergePairs *pairs)
 {
-	int			step = 1;
-	int			lo = from;
-	int			hi;
-
-	for (int i = 0; i < LINEAR_STEPS; i++)
-	{
-		if (lo >= n || k[lo] >= want)
-			return lo;
-		lo++;
-	}
-	hi = lo;
-	while (hi < n && k[hi] < want)
-	{
-		lo = hi + 1;
-		hi += step;
-		step *= 2;
-	}
-	hi = Min(hi, n);
-	while (lo < hi)
-	{
-		int			mid = lo + (hi - lo) / 2;
-
-		if (k[mid] < want)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return pairs->n == MERGE_PAIRS;
 }
 
-/* The same over full comparisons with an entry of the other side. */
-static int
-SearchFull(const KeyVector *kv, int from, const KeyVector *other, int entry)
+static inline void
+AddPair(MergePairs *pairs, int lrow, int rrow)
 {
-	int			step = 1;
-	int			lo = from;
-	int			hi = from;
-
-	while (hi < kv->n && KeyVectorCompare(kv, hi, other, entry) < 0)
-	{
-		lo = hi + 1;
-		hi += step;
-		step *= 2;
-	}
-	hi = Min(hi, kv->n);
-	while (lo < hi)
-	{
-		int			mid = lo + (hi - lo) / 2;
-
-		if (KeyVectorCompare(kv, mid, other, entry) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	pairs->lrow[pairs->n] = (uint16) lrow;
+	pairs->rrow[pairs->n] = (uint16) rrow;
+	pairs->n++;
 }
 
-/* End of the group that starts at "from". */
-static inline int
-GroupEnd(const KeyVector *kv, int from, bool exact)
+/* Entries without partner for the side's entries from pos to to-1, as far as there is room. */
+static void
+AddFinished(MergeSide *side, bool is_left, int to, MergePairs *pairs)
 {
-	int			i = from + 1;
+	int			end = Min(to, side->pos + MERGE_PAIRS - pairs->n);
 
-	if (exact)
+	for (int i = side->pos; i < end; i++)
 	{
-		int64		key = kv->k64[from];
+		int			row = KeyVectorRow(&side->keys, i);
 
-		while (i < kv->n && kv->k64[i] == key)
-			i++;
+		AddPair(pairs, is_left ? row : MERGE_NONE, is_left ? MERGE_NONE : row);
 	}
-	else
-	{
-		while (i < kv->n && KeyVectorCompare(kv, i, kv, from) == 0)
-			i++;
-	}
-	return i;
+	side->pos = end;
 }
 
-/* How one common key was left by MergeBatches. */
+/* How MergeBatches stopped. */
 typedef enum MergeStep
 {
 	STEP_EXHAUSTED,				/* a batch is used up */
-	STEP_CROSS,					/* a product too large for the room left in pairs */
+	STEP_FULL,					/* no room for another entry */
+	STEP_CROSS,					/* a product too large for the room left */
 	STEP_BOTH_OPEN				/* both groups reach the end of their batches */
 } MergeStep;
 
 /*
- * Merge the present batches, adding pairs.  On STEP_CROSS and STEP_BOTH_OPEN
- * the ranges of the two groups are in lfrom..rto.  Positions are advanced so
- * that a group which may go on in the next batch finds its partner still there.
+ * Merge the present batches, adding entries.  On STEP_CROSS and STEP_BOTH_OPEN
+ * the two groups are in lfrom..rto.  Where a group reaches the end of its
+ * batch and may go on, the other one is left standing as its partner.
  */
 static inline MergeStep
-MergeBatches(MergeJoin *join, MergePairs *pairs, const bool exact)
+MergeBatches(MergeJoin *join, MergePairs *pairs, const bool exact, const bool lkeep,
+			 const bool rkeep)
 {
-	KeyVector  *lk = &join->left.keys;
-	KeyVector  *rk = &join->right.keys;
-	int			l = join->left.pos;
-	int			r = join->right.pos;
-	int			ln = lk->n;
-	int			rn = rk->n;
-	int			n = pairs->n;
-	MergeStep	step = STEP_EXHAUSTED;
+	MergeSide  *left = &join->left;
+	MergeSide  *right = &join->right;
+	KeyVector  *lk = &left->keys;
+	KeyVector  *rk = &right->keys;
 
-	while (l < ln && r < rn)
+	while (left->pos < lk->n && right->pos < rk->n)
 	{
+		int			l = left->pos;
+		int			r = right->pos;
 		int			l2,
-					r2;
+					r2,
+					npairs;
+		int			c;
 
-		if (exact)
-		{
-			int64		x = lk->k64[l];
-			int64		y = rk->k64[r];
-
-			if (x < y)
-			{
-				l = Search64(lk->k64, l + 1, ln, y);
-				continue;
-			}
-			if (x > y)
-			{
-				r = Search64(rk->k64, r + 1, rn, x);
-				continue;
-			}
-		}
+		if (lkeep && lk->entry_null && lk->entry_null[l])
+			c = -1;
+		else if (rkeep && rk->entry_null && rk->entry_null[r])
+			c = 1;
+		else if (exact)
+			c = lk->k64[l] < rk->k64[r] ? -1 : lk->k64[l] > rk->k64[r];
 		else
-		{
-			int			c = KeyVectorCompare(lk, l, rk, r);
+			c = KeyVectorCompare(lk, l, rk, r);
 
-			if (c < 0)
+		if (c < 0)
+		{
+			int			to = l + 1;
+
+			if (!(lkeep && lk->entry_null && lk->entry_null[l]))
+				to = exact && !(lkeep && lk->entry_null) ?
+					Search64(lk->k64, to, lk->n, rk->k64[r]) : SearchFull(lk, to, rk, r);
+			if (!lkeep)
+				left->pos = to;
+			else
 			{
-				l = SearchFull(lk, l + 1, rk, r);
-				continue;
+				AddFinished(left, true, to, pairs);
+				if (IsFull(pairs))
+					return STEP_FULL;
 			}
-			if (c > 0)
+			continue;
+		}
+		if (c > 0)
+		{
+			int			to = r + 1;
+
+			if (!(rkeep && rk->entry_null && rk->entry_null[r]))
+				to = exact && !(rkeep && rk->entry_null) ?
+					Search64(rk->k64, to, rk->n, lk->k64[l]) : SearchFull(rk, to, lk, l);
+			if (!rkeep)
+				right->pos = to;
+			else
 			{
-				r = SearchFull(rk, r + 1, lk, l);
-				continue;
+				AddFinished(right, false, to, pairs);
+				if (IsFull(pairs))
+					return STEP_FULL;
 			}
+			continue;
 		}
 
-		l2 = GroupEnd(lk, l, exact);
-		r2 = GroupEnd(rk, r, exact);
-		if ((l2 == ln && r2 == rn) ||
-			(int64) (l2 - l) * (r2 - r) > MERGE_PAIRS - n)
+		l2 = GroupEnd(lk, l, exact && !(lkeep && lk->entry_null));
+		if (join->first_only && join->type == MERGE_ANTI)
 		{
-			join->lfrom = l;
-			join->lto = l2;
-			join->rfrom = r;
-			join->rto = r2;
-			step = (l2 == ln && r2 == rn) ? STEP_BOTH_OPEN : STEP_CROSS;
-			break;
+			/* all of them have a match: nothing to say about them */
+			left->pos = l2;
+			continue;
 		}
+		if (join->first_only)
+		{
+			/*
+			 * The first right row serves all left rows of the key, also those
+			 * of the next batch: it stays until the left side has passed it.
+			 */
+			int			end = Min(l2, l + MERGE_PAIRS - pairs->n);
+
+			for (int i = l; i < end; i++)
+				AddPair(pairs, KeyVectorRow(lk, i), KeyVectorRow(rk, r));
+			left->pos = end;
+			if (IsFull(pairs))
+				return STEP_FULL;
+			continue;
+		}
+
+		r2 = GroupEnd(rk, r, exact && !(rkeep && rk->entry_null));
+		join->lfrom = l;
+		join->lto = l2;
+		join->rfrom = r;
+		join->rto = r2;
+		if (l2 == lk->n && r2 == rk->n)
+			return STEP_BOTH_OPEN;
+		if ((int64) (l2 - l) * (r2 - r) + (lkeep ? l2 - l : 0) + (rkeep ? r2 - r : 0) >
+			MERGE_PAIRS - pairs->n)
+			return STEP_CROSS;
+		npairs = pairs->n;
 		for (int i = l; i < l2; i++)
 		{
 			uint16		lrow = (uint16) KeyVectorRow(lk, i);
 
 			for (int j = r; j < r2; j++)
 			{
-				pairs->lrow[n] = lrow;
-				pairs->rrow[n] = (uint16) KeyVectorRow(rk, j);
-				n++;
+				pairs->lrow[npairs] = lrow;
+				pairs->rrow[npairs] = (uint16) KeyVectorRow(rk, j);
+				npairs++;
 			}
 		}
-		/* a group that reaches the end of its batch may go on: keep its partner */
-		if (r2 == rn)
-			r = r2;
-		else if (l2 == ln)
-			l = l2;
-		else
+		pairs->n = npairs;
+		if (r2 < rk->n)
 		{
-			l = l2;
-			r = r2;
+			if (lkeep)
+				AddFinished(left, true, l2, pairs);
+			left->pos = l2;
+		}
+		if (l2 < lk->n)
+		{
+			if (rkeep)
+				AddFinished(right, false, r2, pairs);
+			right->pos = r2;
 		}
 	}
-	join->left.pos = l;
-	join->right.pos = r;
-	pairs->n = n;
-	return step;
+	return STEP_EXHAUSTED;
 }
 
-/* After all pairs of the two groups are out: step over what is finished. */
-static void
-LeaveGroups(MergeJoin *join)
+/* The compiler makes one tight loop for each frequent case. */
+static MergeStep
+MergeSome(MergeJoin *join, MergePairs *pairs)
 {
-	if (join->rto == join->right.keys.n)
-		join->right.pos = join->rto;
-	else if (join->lto == join->left.keys.n)
-		join->left.pos = join->lto;
-	else
-	{
-		join->left.pos = join->lto;
-		join->right.pos = join->rto;
-	}
-	join->phase = PHASE_MERGE;
+	bool		exact = join->left.keys.exact && join->right.keys.exact;
+
+	if (!join->left.preserved)
+		return exact ? MergeBatches(join, pairs, true, false, false) :
+			MergeBatches(join, pairs, false, false, false);
+	if (!join->right.preserved)
+		return exact ? MergeBatches(join, pairs, true, true, false) :
+			MergeBatches(join, pairs, false, true, false);
+	return exact ? MergeBatches(join, pairs, true, true, true) :
+		MergeBatches(join, pairs, false, true, true);
 }
 
 /* Copy the whole right group of the present key to the store. */
@@ -360,7 +369,6 @@ StoreRightGroup(MergeJoin *join)
 		values[k] = datumCopy(key->values[k], right->spec.typbyval[col],
 							  right->spec.typlen[col]);
 	}
-	MemoryContextSwitchTo(old);
 	join->store_key = *key;
 	join->store_key.values = values;
 
@@ -376,10 +384,26 @@ StoreRightGroup(MergeJoin *join)
 		GroupStoreAdd(join->store, &right->keys, 0, i);
 		right->pos = i;
 	}
+	if (right->preserved)
+		join->store_matched = MemoryContextAllocExtended(join->keycxt,
+														 (Size) GroupStoreChunks(join->store) *
+														 GROUP_CHUNK_ROWS,
+														 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	MemoryContextSwitchTo(old);
 	join->phase = PHASE_STORED;
 	join->l = join->lfrom;
 	join->r = 0;
 	join->chunk = 0;
+}
+
+/* Point pairs at one chunk of the store. */
+static Batch *
+UseChunk(MergeJoin *join, MergePairs *pairs)
+{
+	pairs->right = GroupStoreChunk(join->store, join->chunk);
+	pairs->rmatched = join->right.preserved ?
+		join->store_matched + (Size) join->chunk * GROUP_CHUNK_ROWS : NULL;
+	return pairs->right;
 }
 
 /* Pairs of two groups inside the present batches. */
@@ -388,82 +412,156 @@ EmitCross(MergeJoin *join, MergePairs *pairs)
 {
 	KeyVector  *lk = &join->left.keys;
 	KeyVector  *rk = &join->right.keys;
-	int			n = pairs->n;
 
-	pairs->left = join->left.batch;
-	pairs->right = join->right.batch;
-	while (join->l < join->lto && n < MERGE_PAIRS)
+	while (join->l < join->lto && !IsFull(pairs))
 	{
-		pairs->lrow[n] = (uint16) KeyVectorRow(lk, join->l);
-		pairs->rrow[n] = (uint16) KeyVectorRow(rk, join->r);
-		n++;
+		AddPair(pairs, KeyVectorRow(lk, join->l), KeyVectorRow(rk, join->r));
 		if (++join->r == join->rto)
 		{
 			join->r = join->rfrom;
 			join->l++;
 		}
 	}
-	pairs->n = n;
 	if (join->l == join->lto)
-		LeaveGroups(join);
+		join->phase = PHASE_LEFT_DONE;
+}
+
+/* The left rows of the group are finished, unless the right group may go on. */
+static void
+EmitLeftDone(MergeJoin *join, MergePairs *pairs)
+{
+	if (join->rto < join->right.keys.n)
+	{
+		if (join->left.preserved)
+			AddFinished(&join->left, true, join->lto, pairs);
+		else
+			join->left.pos = join->lto;
+		if (join->left.pos < join->lto)
+			return;
+	}
+	join->phase = PHASE_RIGHT_DONE;
+}
+
+/* The same of the right rows. */
+static void
+EmitRightDone(MergeJoin *join, MergePairs *pairs)
+{
+	if (join->lto < join->left.keys.n)
+	{
+		if (join->right.preserved)
+			AddFinished(&join->right, false, join->rto, pairs);
+		else
+			join->right.pos = join->rto;
+		if (join->right.pos < join->rto)
+			return;
+	}
+	join->phase = PHASE_MERGE;
 }
 
 /*
- * Pairs of the present left range with one chunk of the store.  Returns with
- * at least one pair, or with none when the left group is finished.
+ * Pairs of the present left range with one chunk of the store.  One chunk a
+ * list: the next one takes its place in memory.
  */
 static void
 EmitStored(MergeJoin *join, MergePairs *pairs)
 {
+	Batch	   *chunk;
+
+	if (join->chunk == GroupStoreChunks(join->store))
+	{
+		join->phase = PHASE_STORED_LEFT_DONE;
+		return;
+	}
+	chunk = UseChunk(join, pairs);
+	while (join->l < join->lto && !IsFull(pairs))
+	{
+		AddPair(pairs, KeyVectorRow(&join->left.keys, join->l), join->r);
+		if (++join->r == chunk->nrows)
+		{
+			join->r = 0;
+			join->l++;
+		}
+	}
+	if (join->l == join->lto)
+	{
+		join->l = join->lfrom;
+		join->r = 0;
+		join->chunk++;
+	}
+}
+
+/* The left range is done with the store; does its group go on in the next batch? */
+static void
+EmitStoredLeftDone(MergeJoin *join, MergePairs *pairs)
+{
 	MergeSide  *left = &join->left;
 
-	for (;;)
+	if (left->preserved && left->pos < join->lto)
 	{
-		Batch	   *chunk;
-		int			n = 0;
-
-		if (join->chunk == GroupStoreChunks(join->store))
-		{
-			/* done with this left range; does the group go on in the next batch? */
-			left->pos = join->lto;
-			if (left->pos < left->keys.n || !Fetch(join, left, NULL) ||
-				KeyVectorCompareBound(&left->keys, 0, &join->store_key) != 0)
-			{
-				GroupStoreClear(join->store);
-				join->phase = PHASE_MERGE;
-				return;
-			}
-			join->lfrom = 0;
-			join->lto = GroupEnd(&left->keys, 0, left->keys.exact);
-			join->l = 0;
-			join->r = 0;
-			join->chunk = 0;
-		}
-
-		chunk = GroupStoreChunk(join->store, join->chunk);
-		pairs->left = left->batch;
-		pairs->right = chunk;
-		while (join->l < join->lto && n < MERGE_PAIRS)
-		{
-			pairs->lrow[n] = (uint16) KeyVectorRow(&left->keys, join->l);
-			pairs->rrow[n] = (uint16) join->r;
-			n++;
-			if (++join->r == chunk->nrows)
-			{
-				join->r = 0;
-				join->l++;
-			}
-		}
-		pairs->n = n;
-		if (join->l == join->lto)
-		{
-			join->l = join->lfrom;
-			join->r = 0;
-			join->chunk++;
-		}
-		if (n > 0)
-			return;
+		AddFinished(left, true, join->lto, pairs);
+		return;
 	}
+	left->pos = join->lto;
+	if (left->pos >= left->keys.n && Fetch(join, left, NULL) &&
+		KeyVectorCompareBound(&left->keys, 0, &join->store_key) == 0)
+	{
+		join->lfrom = 0;
+		join->lto = 1;
+		while (join->lto < left->keys.n &&
+			   KeyVectorCompareBound(&left->keys, join->lto, &join->store_key) == 0)
+			join->lto++;
+		join->phase = PHASE_STORED;
+	}
+	else
+		join->phase = PHASE_STORED_RIGHT_DONE;
+	join->l = join->lfrom;
+	join->r = 0;
+	join->chunk = 0;
+}
+
+static void
+EmitStoredRightDone(MergeJoin *join, MergePairs *pairs)
+{
+	if (join->right.preserved && join->chunk < GroupStoreChunks(join->store))
+	{
+		Batch	   *chunk = UseChunk(join, pairs);
+
+		for (int i = 0; i < chunk->nrows; i++)
+			AddPair(pairs, MERGE_NONE, i);
+		join->chunk++;
+		return;
+	}
+	GroupStoreClear(join->store);
+	join->phase = PHASE_MERGE;
+}
+
+/*
+ * Read on where a batch is used up.  False at the end of the unit.  A side
+ * that goes on alone, because the other ended, only hands out its rows.
+ */
+static bool
+ReadOn(MergeJoin *join, MergePairs *pairs)
+{
+	MergeSide  *first = join->left_first ? &join->left : &join->right;
+	MergeSide  *second = join->left_first ? &join->right : &join->left;
+
+	if (first->pos >= first->keys.n)
+		Fetch(join, first, PresentKey(second));
+	if (first->ended && !second->preserved)
+		return false;
+	if (second->pos >= second->keys.n)
+		Fetch(join, second, PresentKey(first));
+	if (second->ended && !first->preserved)
+		return false;
+	if (first->ended && second->ended)
+		return false;
+	pairs->left = join->left.batch;
+	pairs->right = join->right.batch;
+	if (join->left.ended)
+		AddFinished(&join->right, false, join->right.keys.n, pairs);
+	else if (join->right.ended)
+		AddFinished(&join->left, true, join->left.keys.n, pairs);
+	return true;
 }
 
 bool
@@ -471,61 +569,67 @@ MergeJoinNext(MergeJoin *join, MergePairs *pairs)
 {
 	MergeSide  *left = &join->left;
 	MergeSide  *right = &join->right;
-	bool		exact = left->keys.exact && right->keys.exact;
 
 	pairs->n = 0;
 	for (;;)
 	{
-		MergeStep	step;
+		/* lists point into the batches, or a chunk: hand out before reading on */
+		bool		exhausted = left->pos >= left->keys.n || right->pos >= right->keys.n;
 
-		if (join->phase == PHASE_CROSS)
-		{
-			EmitCross(join, pairs);
-			if (pairs->n == MERGE_PAIRS || join->phase == PHASE_CROSS)
-				return true;
-		}
-		else if (join->phase == PHASE_STORED)
-		{
-			EmitStored(join, pairs);
-			if (pairs->n > 0)
-				return true;
-		}
-
-		/* pairs point into the batches: hand them out before reading on */
-		if (left->pos >= left->keys.n || right->pos >= right->keys.n)
-		{
-			if (pairs->n > 0)
-				return true;
-			if (join->left_first)
-			{
-				if (left->pos >= left->keys.n && !Fetch(join, left, PresentKey(right)))
-					return false;
-				if (right->pos >= right->keys.n && !Fetch(join, right, PresentKey(left)))
-					return false;
-			}
-			else
-			{
-				if (right->pos >= right->keys.n && !Fetch(join, right, PresentKey(left)))
-					return false;
-				if (left->pos >= left->keys.n && !Fetch(join, left, PresentKey(right)))
-					return false;
-			}
-		}
+		if (pairs->n > 0 &&
+			(IsFull(pairs) || join->phase >= PHASE_STORED ||
+			 (join->phase == PHASE_MERGE && exhausted)))
+			return true;
 
 		pairs->left = left->batch;
 		pairs->right = right->batch;
-		step = exact ? MergeBatches(join, pairs, true) : MergeBatches(join, pairs, false);
-		if (step == STEP_CROSS)
+		pairs->lmatched = left->matched;
+		pairs->rmatched = right->matched;
+		switch (join->phase)
 		{
-			join->phase = PHASE_CROSS;
-			join->l = join->lfrom;
-			join->r = join->rfrom;
-		}
-		else if (step == STEP_BOTH_OPEN)
-		{
-			if (pairs->n > 0)
-				return true;	/* the same step comes again with no pair waiting */
-			StoreRightGroup(join);
+			case PHASE_MERGE:
+				if (exhausted)
+				{
+					if (!ReadOn(join, pairs))
+						return false;
+					break;
+				}
+				switch (MergeSome(join, pairs))
+				{
+					case STEP_CROSS:
+						join->phase = PHASE_CROSS;
+						join->l = join->lfrom;
+						join->r = join->rfrom;
+						break;
+					case STEP_BOTH_OPEN:
+						/* the same step comes again when nothing waits to be handed out */
+						if (pairs->n > 0)
+							return true;
+						StoreRightGroup(join);
+						break;
+					case STEP_EXHAUSTED:
+					case STEP_FULL:
+						break;
+				}
+				break;
+			case PHASE_CROSS:
+				EmitCross(join, pairs);
+				break;
+			case PHASE_LEFT_DONE:
+				EmitLeftDone(join, pairs);
+				break;
+			case PHASE_RIGHT_DONE:
+				EmitRightDone(join, pairs);
+				break;
+			case PHASE_STORED:
+				EmitStored(join, pairs);
+				break;
+			case PHASE_STORED_LEFT_DONE:
+				EmitStoredLeftDone(join, pairs);
+				break;
+			case PHASE_STORED_RIGHT_DONE:
+				EmitStoredRightDone(join, pairs);
+				break;
 		}
 	}
 }

@@ -2,9 +2,9 @@
  * merge_join.h
  *	  Merge two sorted streams of batches into pairs of row numbers.
  *
- * Knows nothing of plans: inputs are functions that give batches.  Inner join
- * only: rows with a NULL key match nothing and are dropped.  Includes no
- * planner or executor header.
+ * Knows nothing of plans: inputs are functions that give batches, and
+ * conditions beside the key equality are tested by whoever takes the pairs.
+ * Includes no planner or executor header.
  */
 #ifndef BF_MERGE_JOIN_H
 #define BF_MERGE_JOIN_H
@@ -14,6 +14,18 @@
 
 /* pairs given at a time */
 #define MERGE_PAIRS 4096
+
+/* in lrow or rrow: no partner */
+#define MERGE_NONE 0xFFFF
+
+typedef enum MergeType
+{
+	MERGE_INNER,
+	MERGE_LEFT,					/* left rows without a match too */
+	MERGE_FULL,					/* and right ones */
+	MERGE_SEMI,					/* left rows with a match, once */
+	MERGE_ANTI					/* left rows without a match */
+} MergeType;
 
 /*
  * Gives the next batch of an input in key order, or NULL at its end.  Rows
@@ -33,11 +45,22 @@ typedef struct MergeInputSpec
 	const bool *typbyval;
 } MergeInputSpec;
 
-/* Rows lrow[i] of left and rrow[i] of right match, i < n. */
+/*
+ * A list of candidate pairs and of rows that are finished, in key order.
+ *
+ * lrow[i], rrow[i] both rows: their keys are equal.  The taker tests further
+ * conditions and, if they hold, sets lmatched[lrow[i]] and rmatched[rrow[i]]
+ * (where not NULL).  rrow[i] = MERGE_NONE: all pairs of that left row have
+ * been given; it has no match unless its flag is set.  lrow[i] = MERGE_NONE:
+ * the same of a right row.  The flags must be up to date when the next list
+ * is asked for.
+ */
 typedef struct MergePairs
 {
 	Batch	   *left;
 	Batch	   *right;
+	bool	   *lmatched;
+	bool	   *rmatched;
 	int			n;
 	uint16		lrow[MERGE_PAIRS];
 	uint16		rrow[MERGE_PAIRS];
@@ -45,15 +68,23 @@ typedef struct MergePairs
 
 typedef struct MergeJoin MergeJoin;
 
-/* work_bytes bounds the memory for keys that are frequent on both inputs. */
-extern MergeJoin *MergeJoinCreate(int nkeys, const KeyClass *classes,
+/*
+ * residual: the taker tests conditions beside the key, so that one pair per
+ * left row is not enough for semi and anti joins.  work_bytes bounds the
+ * memory for keys that are frequent on both inputs.
+ */
+extern MergeJoin *MergeJoinCreate(MergeType type, bool residual,
+								  int nkeys, const KeyClass *classes,
 								  const MergeInputSpec *left, const MergeInputSpec *right,
 								  Size work_bytes);
 
-/* Begin a unit; the input named first is read first and, if empty, the other not at all. */
+/*
+ * Begin a unit.  The input named first is read first and, if that settles the
+ * result, the other not at all.
+ */
 extern void MergeJoinStart(MergeJoin *join, bool left_first);
 
-/* Next pairs (at least one); false at the end of the unit. */
+/* The next list, with at least one entry; false at the end of the unit. */
 extern bool MergeJoinNext(MergeJoin *join, MergePairs *pairs);
 
 typedef struct MergeJoinCounters

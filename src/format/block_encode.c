@@ -112,7 +112,7 @@ byref_minmax(const BuilderColumn *col, EncodedColumn *result)
 	}
 }
 
-/* RAW of by-value columns: the low typlen bytes of each Datum. */
+/* RAW of floats: the low typlen bytes of each Datum. */
 static void
 write_raw(ByteBuffer *out, const BuilderColumn *col)
 {

@@ -178,35 +178,18 @@ read_raw_values(const FileColumn *col, const char *in, size_t len, int n, Datum 
 			values[i] = PointerGetDatum(in + i * stride);
 		return NULL;
 	}
+	if (col->keyclass != KEYCLASS_FLOAT)
+		return "encoding does not fit the type";
 	if (len != (size_t) n * col->typlen)
 		return "length does not fit the number of values";
-	switch (col->typlen)
+	if (col->typlen == sizeof(Datum))
+		memcpy(values, in, len);
+	else
 	{
-		case 1:
-			for (int i = 0; i < n; i++)
-				values[i] = Int8GetDatum(((const int8 *) in)[i]);
-			break;
-		case 2:
-			for (int i = 0; i < n; i++)
-				values[i] = Int16GetDatum(((const int16 *) in)[i]);
-			break;
-		case 4:
-			if (col->keyclass == KEYCLASS_OID)
-			{
-				for (int i = 0; i < n; i++)
-					values[i] = UInt32GetDatum(((const uint32 *) in)[i]);
-			}
-			else
-			{
-				for (int i = 0; i < n; i++)
-					values[i] = Int32GetDatum(((const int32 *) in)[i]);
-			}
-			break;
-		default:
-			memcpy(values, in, len);
-			break;
+		for (int i = 0; i < n; i++)
+			values[i] = Int32GetDatum(((const int32 *) in)[i]);
 	}
-	return check_range(col, values, n);
+	return NULL;
 }
 
 static const char *

@@ -45,8 +45,8 @@
  * bytes), then the non-null values in one of the encodings:
  *
  *	NONE		nothing: every row is null
- *	INT			an int stream of the Datums as int64
- *	RAW			by value: attlen bytes each; by reference: attlen bytes each,
+ *	INT			by value except floats: an int stream of the Datums as int64
+ *	RAW			floats: their 4 or 8 bytes; by reference: attlen bytes each,
  *				every one zero-padded to the type's alignment
  *	FLOAT		DiskScaled, int stream: value = integer / 10^scale, divided as
  *				float8 and, for float4, rounded to it

@@ -39,7 +39,7 @@ AddPiece(RowSet *set, RowBucket *bucket, Size rowsize)
 	Size		size = PIECE_MIN;
 	RowPiece   *piece;
 
-	while (size < PIECE_MAX && (size < (Size) bucket->mem_bytes || size < PIECE_HEADER + rowsize))
+	while (size < PIECE_MAX && (size < (Size) bucket->mem_bytes / 4 || size < PIECE_HEADER + rowsize))
 		size *= 2;
 	if (size < PIECE_HEADER + rowsize)
 		size = PIECE_HEADER + rowsize;

@@ -394,6 +394,8 @@ RowPrefix(const RowLayout *layout, char *row)
 			}
 		case KEYCLASS_UUID:
 			return BytesPrefix(DatumGetPointer(value), UUID_LEN);
+		case KEYCLASS_NUMERIC:
+			return KeyNumericPrefix(value);
 		default:
 			return 0;
 	}

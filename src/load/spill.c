@@ -215,6 +215,7 @@ ReaderNextRow(RunReader *reader)
 
 	/* by the time it is needed, other streams have pushed it out of the cache */
 	BfPrefetch(row + RowSize(row));
+	BfPrefetch(row + RowSize(row) + 64);
 	return row;
 }
 
@@ -300,8 +301,17 @@ SiftDown(RowMerge *merge, int i)
 
 	while ((child = 2 * i + 1) < merge->nheap)
 	{
-		if (child + 1 < merge->nheap && StreamBefore(merge, &heap[child + 1], &heap[child]))
-			child++;
+		if (child + 1 < merge->nheap)
+		{
+			uint64		left = heap[child].prefix;
+			uint64		right = heap[child + 1].prefix;
+
+			/* no branch: which one is the smaller nobody can predict */
+			if (likely(left != right))
+				child += right < left;
+			else
+				child += StreamBefore(merge, &heap[child + 1], &heap[child]);
+		}
 		heap[i] = heap[child];
 		i = child;
 	}

@@ -56,62 +56,74 @@ StripToColumn(Node *node)
 	return (Var *) node;
 }
 
-/* Is the expression this column of this relation? */
+/* Is the expression one of the Vars that are the key? */
 static bool
-IsColumn(Node *node, Index relid, const SortColumn *col)
+IsKey(Node *node, const List *vars, KeyClass keyclass)
 {
 	Var		   *var = StripToColumn(node);
+	ListCell   *lc;
 
-	return var != NULL && var->varno == relid && var->varattno == col->attnum &&
-		KeyClassOfType(getBaseType(var->vartype)) == col->keyclass;
+	if (var == NULL || KeyClassOfType(getBaseType(var->vartype)) != keyclass)
+		return false;
+	foreach(lc, vars)
+	{
+		Var		   *key = lfirst_node(Var, lc);
+
+		if (key->varno == var->varno && key->varattno == var->varattno)
+			return true;
+	}
+	return false;
 }
 
 /*
- * Does a clause side stand for the column, itself or through its equivalence
- * class?  For an inner join all members of a class are equal in every row.
+ * Does a clause side stand for the key, itself or through its equivalence
+ * class?  In the result of an inner or semi join all members of a class are
+ * equal; of an outer join's clauses that is not so.
  */
 static bool
-SideIsColumn(Node *side, EquivalenceClass *ec, Index relid, const SortColumn *col)
+SideIsKey(Node *side, EquivalenceClass *ec, JoinType jointype, const List *vars,
+		  KeyClass keyclass)
 {
 	ListCell   *lc;
 
-	if (IsColumn(side, relid, col))
+	if (IsKey(side, vars, keyclass))
 		return true;
-	if (ec == NULL || ec->ec_has_volatile || BfEclassBelowOuterJoin(ec))
+	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) ||
+		ec == NULL || ec->ec_has_volatile || BfEclassBelowOuterJoin(ec))
 		return false;
 	foreach(lc, ec->ec_members)
 	{
 		EquivalenceMember *em = lfirst(lc);
 
 		if (!em->em_is_child && !em->em_is_const &&
-			IsColumn((Node *) em->em_expr, relid, col))
+			IsKey((Node *) em->em_expr, vars, keyclass))
 			return true;
 	}
 	return false;
 }
 
-/* Does the clause equate column a of rel x with column b of rel y? */
+/* Does the clause equate the two keys?  *exactly: by naming them, without a detour. */
 static bool
-ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo,
-			  RelOptInfo *x, const SortColumn *a, RelOptInfo *y, const SortColumn *b)
+ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
+			  RelOptInfo *x, const List *xvars, RelOptInfo *y, const List *yvars,
+			  KeyClass keyclass, bool *exactly)
 {
 	OpExpr	   *op = (OpExpr *) rinfo->clause;
-	KeyClass	keyclass;
-	Node	   *left;
-	Node	   *right;
+	KeyClass	opclass;
+	Node	   *xside;
+	Node	   *yside;
 	bool		swapped;
 
 	if (rinfo->pseudoconstant || !rinfo->can_join || !IsA(op, OpExpr) ||
 		list_length(op->args) != 2 ||
 		rinfo->mergeopfamilies == NIL || !OidIsValid(rinfo->hashjoinoperator))
 		return false;
-	if (KeyOperatorStrategy(op->opno, &keyclass) != BTEqualStrategyNumber ||
-		keyclass != a->keyclass || keyclass != b->keyclass ||
-		!CollationAllows(keyclass, op->inputcollid, false))
+	if (KeyOperatorStrategy(op->opno, &opclass) != BTEqualStrategyNumber ||
+		opclass != keyclass || !CollationAllows(keyclass, op->inputcollid, false))
 		return false;
 
-	left = linitial(op->args);
-	right = lsecond(op->args);
+	if (bms_is_empty(rinfo->left_relids) || bms_is_empty(rinfo->right_relids))
+		return false;
 	if (bms_is_subset(rinfo->left_relids, x->relids) &&
 		bms_is_subset(rinfo->right_relids, y->relids))
 		swapped = false;
@@ -120,65 +132,72 @@ ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo,
 		swapped = true;
 	else
 		return false;
-	if (bms_is_empty(rinfo->left_relids) || bms_is_empty(rinfo->right_relids))
-		return false;
+	xside = swapped ? lsecond(op->args) : linitial(op->args);
+	yside = swapped ? linitial(op->args) : lsecond(op->args);
 
 	update_mergeclause_eclasses(root, rinfo);
-	return SideIsColumn(swapped ? right : left,
-						swapped ? rinfo->right_ec : rinfo->left_ec, x->relid, a) &&
-		SideIsColumn(swapped ? left : right,
-					 swapped ? rinfo->left_ec : rinfo->right_ec, y->relid, b);
+	*exactly = IsKey(xside, xvars, keyclass) && IsKey(yside, yvars, keyclass);
+	return *exactly ||
+		(SideIsKey(xside, swapped ? rinfo->right_ec : rinfo->left_ec, jointype, xvars, keyclass) &&
+		 SideIsKey(yside, swapped ? rinfo->left_ec : rinfo->right_ec, jointype, yvars, keyclass));
 }
 
-/* Is the clause wholly said by the merge: exactly the two columns, no detour? */
-static bool
-ClauseIsExactly(RestrictInfo *rinfo, RelOptInfo *x, const SortColumn *a,
-				RelOptInfo *y, const SortColumn *b)
+void
+JoinClausesSplit(List *restrictlist, JoinType jointype, RelOptInfo *joinrel,
+				 JoinClauses *clauses)
 {
-	OpExpr	   *op = (OpExpr *) rinfo->clause;
-	Node	   *left = linitial(op->args);
-	Node	   *right = lsecond(op->args);
+	ListCell   *lc;
 
-	return (IsColumn(left, x->relid, a) && IsColumn(right, y->relid, b)) ||
-		(IsColumn(right, x->relid, a) && IsColumn(left, y->relid, b));
+	memset(clauses, 0, sizeof(*clauses));
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+			clauses->otherquals = lappend(clauses->otherquals, rinfo);
+		else
+			clauses->joinquals = lappend(clauses->joinquals, rinfo);
+	}
 }
 
 bool
-JoinKeysFind(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,
-			 List *restrictlist, JoinKeys *keys)
+JoinKeysMatch(PlannerInfo *root, JoinType jointype,
+			  RelOptInfo *outerrel, const BucketInput *outer,
+			  RelOptInfo *innerrel, const BucketInput *inner,
+			  JoinClauses *clauses)
 {
-	const BucketSpec *os = BucketRelInfoGet(outer)->options->spec;
-	const BucketSpec *is = BucketRelInfoGet(inner)->options->spec;
 	List	   *said = NIL;
 	ListCell   *lc;
 
-	memset(keys, 0, sizeof(*keys));
-	if (os->nkeys != is->nkeys || os->hash_version != is->hash_version)
+	clauses->residual = NIL;
+	if (outer->nkeys != inner->nkeys || outer->hash_version != inner->hash_version)
 		return false;
-	for (int k = 0; k < os->nkeys; k++)
+	for (int k = 0; k < outer->nkeys; k++)
 	{
 		bool		found = false;
 
-		foreach(lc, restrictlist)
+		if (outer->classes[k] != inner->classes[k])
+			return false;
+		foreach(lc, clauses->joinquals)
 		{
 			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+			bool		exactly;
 
-			if (!ClauseEquates(root, rinfo, outer, &os->sort[k], inner, &is->sort[k]))
+			if (!ClauseEquates(root, rinfo, jointype, outerrel, outer->vars[k],
+							   innerrel, inner->vars[k], outer->classes[k], &exactly))
 				continue;
 			found = true;
-			/* reached through an equivalence class: the clause itself must still be tested */
-			if (ClauseIsExactly(rinfo, outer, &os->sort[k], inner, &is->sort[k]))
+			/* reached through an equivalence class, the clause itself must still be tested */
+			if (exactly)
 				said = list_append_unique_ptr(said, rinfo);
 		}
 		if (!found)
 			return false;
-		keys->outer_attnums = lappend_int(keys->outer_attnums, os->sort[k].attnum);
-		keys->inner_attnums = lappend_int(keys->inner_attnums, is->sort[k].attnum);
 	}
-	foreach(lc, restrictlist)
+	foreach(lc, clauses->joinquals)
 	{
 		if (!list_member_ptr(said, lfirst(lc)))
-			keys->residual = lappend(keys->residual, lfirst(lc));
+			clauses->residual = lappend(clauses->residual, lfirst(lc));
 	}
 	return true;
 }

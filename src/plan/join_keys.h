@@ -5,22 +5,27 @@
 #ifndef BF_JOIN_KEYS_H
 #define BF_JOIN_KEYS_H
 
-#include "nodes/pathnodes.h"
-#include "plan/rel_info.h"
+#include "plan/bucketed.h"
 
-typedef struct JoinKeys
+typedef struct JoinClauses
 {
-	List	   *outer_attnums;	/* integer lists, in bucket_by order */
-	List	   *inner_attnums;
-	List	   *residual;		/* RestrictInfos that are not key clauses */
-} JoinKeys;
+	List	   *joinquals;		/* RestrictInfos that decide what matches */
+	List	   *otherquals;		/* RestrictInfos on the joined row */
+	List	   *residual;		/* of joinquals: those the merge does not say */
+} JoinClauses;
+
+/* Divide the clauses of a join as core does. */
+extern void JoinClausesSplit(List *restrictlist, JoinType jointype, RelOptInfo *joinrel,
+							 JoinClauses *clauses);
 
 /*
- * Match the k-th bucket column of one input with the k-th of the other for
- * every k.  Returns false when some column has no clause, or when the columns
- * differ in number or class.
+ * Is the k-th key of one input equated with the k-th key of the other for
+ * every k?  Fills clauses->residual.  Returns false when some key has no
+ * clause, or when the keys differ in number or class.
  */
-extern bool JoinKeysFind(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,
-						 List *restrictlist, JoinKeys *keys);
+extern bool JoinKeysMatch(PlannerInfo *root, JoinType jointype,
+						  RelOptInfo *outerrel, const BucketInput *outer,
+						  RelOptInfo *innerrel, const BucketInput *inner,
+						  JoinClauses *clauses);
 
 #endif							/* BF_JOIN_KEYS_H */

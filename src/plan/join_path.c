@@ -1,6 +1,6 @@
 /*
  * join_path.c
- *	  Adds bucket join paths to joins of two bucketed tables.
+ *	  Adds bucket join paths to joins of bucketed relations.
  */
 #include "postgres.h"
 
@@ -8,18 +8,14 @@
 #include "compat.h"
 #include "exec/bucket_join.h"
 #include "guc.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
 #include "plan/join_keys.h"
 #include "plan/join_path.h"
-#include "plan/rel_info.h"
+#include "plan/join_plan.h"
 
 /* merging a row, in units of cpu_operator_cost */
 #define MERGE_COST 0.25
@@ -28,32 +24,19 @@
 
 static set_join_pathlist_hook_type prev_join_hook = NULL;
 
-static Plan *PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-							List *tlist, List *clauses, List *custom_plans);
-
 static const CustomPathMethods bucket_join_path_methods = {
 	.CustomName = "BucketJoin",
 	.PlanCustomPath = PlanBucketJoin,
 };
 
-/* Positions in CustomPath.custom_private. */
-enum JoinPathPrivate
-{
-	PATH_OUTER_KEYS,
-	PATH_INNER_KEYS,
-	PATH_RESIDUAL,				/* RestrictInfos */
-	PATH_OUTER_RELID,			/* integer list of one */
-	PATH_INNER_RELID
-};
-
 /*
- * Can the output of these relations be put together from their columns?
- * Whole rows and tableoid can be made; other system columns and placeholder
- * expressions, which must be computed below the join that may null them,
- * cannot.
+ * Can the output of these relations be put together from their columns?  Of
+ * a table whole rows and tableoid can be made.  Other system columns, and
+ * placeholder expressions, which must be computed below the join that may
+ * null them, cannot.
  */
 static bool
-TargetIsPlain(List *exprs)
+TargetIsPlain(List *exprs, bool base)
 {
 	List	   *vars = pull_var_clause((Node *) exprs, PVC_INCLUDE_PLACEHOLDERS |
 									   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
@@ -65,25 +48,26 @@ TargetIsPlain(List *exprs)
 
 		if (!IsA(var, Var))
 			return false;
-		if (var->varattno < 0 && var->varattno != TableOidAttributeNumber)
+		if (var->varattno <= 0 &&
+			!(base && (var->varattno == 0 || var->varattno == TableOidAttributeNumber)))
 			return false;
 	}
 	return true;
 }
 
-/* Is one input usable: a bucketed table of its own, without parameters? */
+/* Is an input usable: bucketed, complete in itself, not the target of the statement? */
 static bool
 InputIsUsable(PlannerInfo *root, RelOptInfo *rel)
 {
-	return BucketRelInfoGet(rel) != NULL &&
-		rel->reloptkind == RELOPT_BASEREL &&
-		bms_is_empty(rel->lateral_relids) &&
+	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
+		return false;
+	return bms_is_empty(rel->lateral_relids) &&
 		!IS_DUMMY_REL(rel) &&
-		!bms_is_member(rel->relid, root->all_result_relids) &&
-		TargetIsPlain(rel->reltarget->exprs);
+		!bms_overlap(rel->relids, root->all_result_relids) &&
+		TargetIsPlain(rel->reltarget->exprs, rel->reloptkind == RELOPT_BASEREL);
 }
 
-/* Volatile conditions keep core's order of evaluation. */
+/* Volatile conditions keep core's order of evaluation; one-time filters are core's. */
 static bool
 AnyVolatile(List *restrictlist)
 {
@@ -99,77 +83,80 @@ AnyVolatile(List *restrictlist)
 	return false;
 }
 
-/* Selectivity of the key equality alone: pairs that reach the join filter. */
+/* Pairs with equal keys: what reaches the join filter. */
 static double
 CandidatePairs(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
-			   List *restrictlist, List *residual, SpecialJoinInfo *sjinfo)
+			   JoinClauses *clauses, SpecialJoinInfo *sjinfo)
 {
-	List	   *keyclauses = NIL;
-	ListCell   *lc;
+	List	   *keyclauses = list_difference_ptr(clauses->joinquals, clauses->residual);
 
-	if (residual == NIL)
+	if (clauses->residual == NIL)
 		return joinrel->rows;
-	foreach(lc, restrictlist)
-	{
-		if (!list_member_ptr(residual, lfirst(lc)))
-			keyclauses = lappend(keyclauses, lfirst(lc));
-	}
 	return clamp_row_est(outer->rows * inner->rows *
 						 clauselist_selectivity(root, keyclauses, 0, JOIN_INNER, sjinfo));
 }
 
+/* Cost of the join; as an input of another join its rows do not pass the executor. */
 static void
 CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *joinrel,
-			   RelOptInfo *outer, RelOptInfo *inner, JoinPathExtraData *extra, List *residual)
+			   RelOptInfo *outerrel, RelOptInfo *innerrel, JoinPathExtraData *extra,
+			   JoinClauses *clauses, double units, bool as_input)
 {
 	Path	   *opath = linitial(path->custom_paths);
 	Path	   *ipath = lsecond(path->custom_paths);
-	BucketRelInfo *oinfo = BucketRelInfoGet(outer);
-	double		pairs = CandidatePairs(root, joinrel, outer, inner, extra->restrictlist,
-									   residual, extra->sjinfo);
-	double		units = Max(1, oinfo->options->spec->nbuckets);
-	QualCost	qual;
+	double		pairs = CandidatePairs(root, joinrel, outerrel, innerrel, clauses,
+									   extra->sjinfo);
+	QualCost	joinqual;
+	QualCost	otherqual;
+	Cost		startup;
 	Cost		run;
 
-	cost_qual_eval(&qual, residual, root);
+	cost_qual_eval(&joinqual, clauses->residual, root);
+	cost_qual_eval(&otherqual, clauses->otherquals, root);
+	startup = opath->startup_cost + ipath->startup_cost + joinqual.startup + otherqual.startup +
+		joinrel->reltarget->cost.startup;
 	run = (opath->total_cost - opath->startup_cost) + (ipath->total_cost - ipath->startup_cost);
-	run += (outer->rows + inner->rows) * MERGE_COST * cpu_operator_cost;
-	run += pairs * PAIR_COST * cpu_tuple_cost + pairs * qual.per_tuple;
-	run += joinrel->rows * joinrel->reltarget->cost.per_tuple;
+	run += (outerrel->rows + innerrel->rows) * MERGE_COST * cpu_operator_cost;
+	run += pairs * (MERGE_COST * cpu_operator_cost + joinqual.per_tuple);
+	run += joinrel->rows * otherqual.per_tuple;
+	if (!as_input)
+		run += joinrel->rows * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
 
 	/* the first row needs the first blocks of one unit */
-	path->path.startup_cost = opath->startup_cost + ipath->startup_cost + qual.startup +
-		joinrel->reltarget->cost.startup +
-		Min(run / units, 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
-	path->path.total_cost = opath->startup_cost + ipath->startup_cost + qual.startup +
-		joinrel->reltarget->cost.startup + run;
+	path->path.startup_cost = startup +
+		Min(run / Max(units, 1), 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
+	path->path.total_cost = startup + run;
 	path->path.rows = joinrel->rows;
 }
 
-static void
-TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
-			  JoinType jointype, JoinPathExtraData *extra)
+/* What is equal to the keys in the join's result. */
+static BucketInput *
+JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inner, Path *path)
 {
-	JoinKeys	keys;
-	CustomPath *path;
+	BucketInput *input = palloc0(sizeof(BucketInput));
 
-	if (jointype != JOIN_INNER)
-		return;
+	input->nkeys = outer->nkeys;
+	input->hash_version = outer->hash_version;
+	input->classes = outer->classes;
+	input->vars = palloc(outer->nkeys * sizeof(List *));
+	for (int k = 0; k < outer->nkeys; k++)
+	{
+		/* the inner key of an outer join may be NULL where the outer one is not */
+		input->vars[k] = jointype == JOIN_INNER ?
+			list_concat_copy(outer->vars[k], inner->vars[k]) : outer->vars[k];
+	}
+	input->nbuckets = Min(outer->nbuckets, inner->nbuckets);
+	input->path = path;
+	return input;
+}
 
-	/*
-	 * Under a row mark EvalPlanQual re-runs the join for one marked row; this
-	 * node would return all rows again.
-	 */
-	if (root->rowMarks != NIL)
-		return;
-	if (!InputIsUsable(root, outer) || !InputIsUsable(root, inner) ||
-		!bms_is_empty(joinrel->lateral_relids) ||
-		!TargetIsPlain(joinrel->reltarget->exprs) ||
-		AnyVolatile(extra->restrictlist) ||
-		!JoinKeysFind(root, outer, inner, extra->restrictlist, &keys))
-		return;
+static CustomPath *
+MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
+			 JoinType jointype, JoinPathExtraData *extra, JoinClauses *clauses,
+			 const BucketInput *outer, const BucketInput *inner, bool as_input)
+{
+	CustomPath *path = makeNode(CustomPath);
 
-	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = joinrel;
 	path->path.pathtarget = joinrel->reltarget;
@@ -179,13 +166,81 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 	path->path.pathkeys = NIL;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_join_path_methods;
-	path->custom_paths = list_make2(BucketScanPath(root, outer, true, keys.outer_attnums),
-									BucketScanPath(root, inner, true, keys.inner_attnums));
+	path->custom_paths = list_make2(outer->path, inner->path);
 	BfSetCustomRestrictInfo(path, extra->restrictlist);
-	path->custom_private = list_make5(keys.outer_attnums, keys.inner_attnums, keys.residual,
-									  list_make1_int(outer->relid), list_make1_int(inner->relid));
-	CostBucketJoin(root, path, joinrel, outer, inner, extra, keys.residual);
-	add_path(joinrel, (Path *) path);
+	path->custom_private = JoinPathPrivate(jointype, outer, inner, clauses, outerrel, as_input);
+	CostBucketJoin(root, path, joinrel, outerrel, innerrel, extra, clauses,
+				   Min(outer->nbuckets, inner->nbuckets), as_input);
+	return path;
+}
+
+static void
+TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
+			  JoinType jointype, JoinPathExtraData *extra)
+{
+	List	   *outers;
+	List	   *inners;
+	JoinClauses clauses;
+	ListCell   *lo;
+	ListCell   *li;
+
+	switch (jointype)
+	{
+		case JOIN_INNER:
+		case JOIN_LEFT:
+		case JOIN_FULL:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+			break;
+		default:
+
+			/*
+			 * The mirrored types are tried with their inputs exchanged.
+			 * JOIN_UNIQUE_* promise that core makes a side unique first.
+			 */
+			return;
+	}
+
+	/*
+	 * Under a row mark EvalPlanQual re-runs the join for one marked row; this
+	 * node would return all rows again.
+	 */
+	if (root->rowMarks != NIL)
+		return;
+	outers = BucketInputs(root, outerrel);
+	if (outers == NIL)
+		return;
+	inners = BucketInputs(root, innerrel);
+	if (inners == NIL)
+		return;
+	if (!InputIsUsable(root, outerrel) || !InputIsUsable(root, innerrel) ||
+		!bms_is_empty(joinrel->lateral_relids) || !BucketedAllowed(joinrel) ||
+		!TargetIsPlain(joinrel->reltarget->exprs, true) ||
+		AnyVolatile(extra->restrictlist))
+		return;
+
+	JoinClausesSplit(extra->restrictlist, jointype, joinrel, &clauses);
+	foreach(lo, outers)
+	{
+		BucketInput *outer = lfirst(lo);
+
+		foreach(li, inners)
+		{
+			BucketInput *inner = lfirst(li);
+
+			if (!JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner, &clauses))
+				continue;
+			add_path(joinrel, (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel, jointype,
+													extra, &clauses, outer, inner, false));
+			/* the keys of a full join's result are in neither input's column */
+			if (jointype != JOIN_FULL && TargetIsPlain(joinrel->reltarget->exprs, false))
+				BucketInputAdd(joinrel,
+							   JoinedInput(jointype, outer, inner,
+										   (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
+																 jointype, extra, &clauses,
+																 outer, inner, true)));
+		}
+	}
 }
 
 static void
@@ -197,79 +252,6 @@ JoinPathHook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (!bf_enable || !bf_enable_bucketjoin)
 		return;
 	TryBucketJoin(root, joinrel, outerrel, innerrel, jointype, extra);
-}
-
-/*
- * Columns of the join's target and of the residual quals, each once.  Not of
- * the plan's target list: core may put one in later that computes from these.
- */
-static List *
-OutputVars(List *target, List *residual)
-{
-	List	   *all = pull_var_clause((Node *) target, PVC_RECURSE_AGGREGATES |
-									  PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
-	List	   *vars = NIL;
-	ListCell   *lc;
-
-	all = list_concat(all, pull_var_clause((Node *) residual, PVC_RECURSE_AGGREGATES |
-										   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS));
-	foreach(lc, all)
-		vars = list_append_unique(vars, lfirst(lc));
-	return vars;
-}
-
-/* Cheap clauses first, but never a clause of a lower security level after one of a higher. */
-static int
-CompareClauses(const ListCell *a, const ListCell *b)
-{
-	RestrictInfo *x = lfirst(a);
-	RestrictInfo *y = lfirst(b);
-
-	if (x->security_level != y->security_level)
-		return x->security_level < y->security_level ? -1 : 1;
-	if (x->eval_cost.per_tuple != y->eval_cost.per_tuple)
-		return x->eval_cost.per_tuple < y->eval_cost.per_tuple ? -1 : 1;
-	return 0;
-}
-
-static Plan *
-PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-			   List *tlist, List *clauses, List *custom_plans)
-{
-	CustomScan *cscan = makeNode(CustomScan);
-	List	   *residual = list_copy(list_nth(best_path->custom_private, PATH_RESIDUAL));
-	Index		outer_relid = linitial_int(list_nth(best_path->custom_private, PATH_OUTER_RELID));
-	List	   *quals;
-	List	   *sides = NIL;
-	List	   *attnums = NIL;
-	ListCell   *lc;
-	int			resno = 1;
-
-	list_sort(residual, CompareClauses);
-	quals = extract_actual_clauses(residual, false);
-
-	cscan->scan.plan.targetlist = tlist;
-	cscan->scan.plan.qual = NIL;
-	cscan->scan.scanrelid = 0;
-	cscan->flags = best_path->flags;
-	cscan->custom_plans = custom_plans;
-	cscan->custom_exprs = quals;
-	cscan->methods = &bucket_join_scan_methods;
-	foreach(lc, OutputVars(rel->reltarget->exprs, quals))
-	{
-		Var		   *var = lfirst_node(Var, lc);
-
-		cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
-										   makeTargetEntry((Expr *) copyObject(var),
-														   (AttrNumber) resno++, NULL, false));
-		sides = lappend_int(sides, var->varno == outer_relid ? 0 : 1);
-		attnums = lappend_int(attnums, var->varattno);
-	}
-	/* no range table index may stand in custom_private: setrefs does not adjust it */
-	cscan->custom_private = list_make4(list_nth(best_path->custom_private, PATH_OUTER_KEYS),
-									   list_nth(best_path->custom_private, PATH_INNER_KEYS),
-									   sides, attnums);
-	return (Plan *) cscan;
 }
 
 void

@@ -114,6 +114,12 @@ KeySort64(KeyClass keyclass, Oid typid, Datum value)
 }
 
 /*
+ * A number for sorting numerics: where it differs between two values, their
+ * order is that of the numbers; where it is equal, nothing is known.
+ */
+extern uint64 KeyNumericPrefix(Datum value);
+
+/*
  * Three-way comparison of two non-null values of one class, whose types may
  * differ inside the class.  TEXT and BYTEA by bytes (memcmp, then length),
  * BPCHAR by the bytes without trailing blanks, UUID by its 16 bytes, NUMERIC as numeric_cmp.

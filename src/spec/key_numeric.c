@@ -209,6 +209,35 @@ KeyNumericCompare(Datum a, Datum b)
 	return va.kind == KIND_NEGATIVE ? MagnitudeCompare(&vb, &va) : MagnitudeCompare(&va, &vb);
 }
 
+uint64
+KeyNumericPrefix(Datum value)
+{
+	const uint64 zero = UINT64CONST(1) << 62;
+	NumericView view;
+	uint64		magnitude;
+
+	NumericLook(value, &view);
+	switch (view.kind)
+	{
+		case KIND_MINUS_INF:
+			return 0;
+		case KIND_PLUS_INF:
+			return PG_UINT64_MAX - 2;
+		case KIND_NAN:
+			return PG_UINT64_MAX - 1;
+		default:
+			break;
+	}
+	if (view.ndigits == 0)
+		return zero;
+
+	/* weight, then three digits below 2^14 each: 58 bits */
+	magnitude = (uint64) (view.weight + 32768 + 1);
+	for (int i = 0; i < 3; i++)
+		magnitude = (magnitude << 14) | (i < view.ndigits ? Digit(&view, i) : 0);
+	return view.kind == KIND_NEGATIVE ? zero - magnitude : zero + magnitude;
+}
+
 /*
  * An integer that fits int64 is hashed as that int64, so that numeric and the
  * integer types agree.  NaN and the infinities are their kind byte alone.

@@ -51,6 +51,7 @@ CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
 
 	snprintf(index, sizeof(index), "%s_relid_idx", table);
 
+	scan->cxt = CurrentMemoryContext;
 	scan->rel = table_open(BucketCatalogOid(table), lockmode);
 	scan->snapshot = RegisterSnapshot(snapshot ? snapshot : GetLatestSnapshot());
 	PushActiveSnapshot(scan->snapshot);
@@ -67,8 +68,14 @@ CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
 HeapTuple
 CatalogScanNext(CatalogScan *scan)
 {
+	MemoryContext oldcxt = MemoryContextSwitchTo(scan->cxt);
+	HeapTuple	tuple;
+
+	/* callers have a context they reset for each row; btree keeps memory between calls */
 	CHECK_FOR_INTERRUPTS();
-	return systable_getnext(scan->scan);
+	tuple = systable_getnext(scan->scan);
+	MemoryContextSwitchTo(oldcxt);
+	return tuple;
 }
 
 /* Locks are kept until the end of the transaction. */

@@ -64,6 +64,7 @@ typedef struct CatalogScan
 	Relation	rel;
 	SysScanDesc scan;
 	Snapshot	snapshot;		/* registered by the scan */
+	MemoryContext cxt;			/* the access method allocates here while it goes on */
 } CatalogScan;
 
 /*

@@ -39,7 +39,7 @@ BEGIN
   LOOP
     EXECUTE (SELECT format('CREATE FOREIGN TABLE bucketed.%I (%s) SERVER bucketfdw OPTIONS (bucket_by %L, buckets %L%s)',
                            t.name, string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum),
-                           t.key, t.n, coalesce(format(', sort_by %L', t.sort), ''))
+                           t.key, t.n, CASE WHEN t.sort IS NULL THEN '' ELSE format(', sort_by %L', t.sort) END)
              FROM pg_attribute WHERE attrelid = format('heap.%I', t.model)::regclass AND attnum > 0);
   END LOOP;
 END

@@ -330,7 +330,7 @@ RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_perce
 		specs[s].typbyval = typbyval[s];
 	}
 
-	join = MergeJoinCreate(shape->nkeys, shape->classes, &specs[0], &specs[1], work_bytes);
+	join = MergeJoinCreate(MERGE_INNER, false, shape->nkeys, shape->classes, &specs[0], &specs[1], work_bytes);
 	seen = palloc0((Size) Max(nleft, 1) * Max(nright, 1));
 
 	/* twice: a join is used for unit after unit */

@@ -1,0 +1,463 @@
+/*
+ * join_node.c
+ *	  A bucket join as a node: opened group by group, read entry by entry by
+ *	  the executor or batch by batch by the join above it.
+ */
+#include "postgres.h"
+
+#include "exec/bucket_join_state.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/*
+ * Inputs
+ */
+
+static void
+InputStart(JoinInput *input)
+{
+	/* as ExecProcNode would: parameters may have changed */
+	if (input->planstate->chgParam != NULL)
+		ExecReScan(input->planstate);
+	if (input->node->chgParam != NULL)
+		ExecReScan(input->node);
+	input->gate_closed = input->gate != NULL &&
+		!ExecQual(input->gate->resconstantqual, input->gate->ps.ps_ExprContext);
+	if (input->scan)
+		ScanNodeStart(input->scan);
+	else
+		JoinNodeStart(input->join);
+}
+
+/* gcd of the bucket counts of the files below; 0 when there is none. */
+static int
+InputBuckets(JoinInput *input)
+{
+	return input->scan ? ManifestBuckets(input->scan->manifest) : input->join->nbuckets;
+}
+
+static int64
+InputGroupRows(JoinInput *input, int ngroups, int group)
+{
+	if (input->gate_closed)
+		return 0;
+	if (input->scan)
+		return input->scan->never ? 0 : LeafGroupRows(input->scan->leaf, ngroups, group);
+	return JoinNodeGroupRows(input->join, ngroups, group);
+}
+
+static void
+InputOpenGroup(JoinInput *input, int ngroups, int group)
+{
+	if (input->scan)
+		ScanNodeOpenGroup(input->scan, ngroups, group, input->nkeys);
+	else
+		JoinNodeOpenGroup(input->join, ngroups, group);
+}
+
+static void
+InputClose(JoinInput *input)
+{
+	if (input->scan)
+		ScanNodeClose(input->scan);
+	else
+		JoinNodeCloseGroup(input->join);
+}
+
+/* MergeInputNext */
+static Batch *
+InputNextBatch(void *arg, const KeyBound *bound)
+{
+	JoinInput  *input = arg;
+
+	if (input->gate_closed)
+		return NULL;
+	if (input->scan)
+		return ScanNodeNextBatch(input->scan, bound);
+	return JoinNodeNextBatch(input->join, bound);
+}
+
+static void
+MergeSpecOf(JoinInput *input, MergeInputSpec *spec)
+{
+	spec->next = InputNextBatch;
+	spec->arg = input;
+	spec->keycols = input->keycols;
+	spec->keytypes = input->keytypes;
+	spec->ncols = input->ncols;
+	spec->typlen = input->typlen;
+	spec->typbyval = input->typbyval;
+}
+
+/*
+ * The node
+ */
+
+static MergeType
+MergeTypeOf(JoinType jointype)
+{
+	switch (jointype)
+	{
+		case JOIN_INNER:
+			return MERGE_INNER;
+		case JOIN_LEFT:
+			return MERGE_LEFT;
+		case JOIN_FULL:
+			return MERGE_FULL;
+		case JOIN_SEMI:
+			return MERGE_SEMI;
+		case JOIN_ANTI:
+			return MERGE_ANTI;
+		default:
+			elog(ERROR, "unexpected join type %d of a bucket join", (int) jointype);
+			return MERGE_INNER;
+	}
+}
+
+void
+JoinNodeStart(BucketJoinState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->cxt);
+
+	for (int i = 0; i < 2; i++)
+		InputStart(&state->input[i]);
+
+	/* an input without files has no say in how groups are cut */
+	state->nbuckets = GreatestCommonDivisor(InputBuckets(&state->input[0]),
+											InputBuckets(&state->input[1]));
+	if (state->merge == NULL)
+	{
+		MergeInputSpec left;
+		MergeInputSpec right;
+
+		MergeSpecOf(&state->input[0], &left);
+		MergeSpecOf(&state->input[1], &right);
+		state->merge = MergeJoinCreate(MergeTypeOf(state->jointype), state->joinqual != NULL,
+									   state->input[0].nkeys, state->input[0].keyclasses,
+									   &left, &right, (Size) work_mem * 1024);
+		state->pairs = palloc(sizeof(MergePairs));
+	}
+	state->pairs->n = 0;
+	state->pair = 0;
+	state->started = true;
+	MemoryContextSwitchTo(old);
+}
+
+int64
+JoinNodeGroupRows(BucketJoinState *state, int ngroups, int group)
+{
+	int64		outer = InputGroupRows(&state->input[0], ngroups, group);
+	int64		inner;
+
+	if (outer == 0 && state->jointype != JOIN_FULL)
+		return 0;
+	inner = InputGroupRows(&state->input[1], ngroups, group);
+	switch (state->jointype)
+	{
+		case JOIN_INNER:
+		case JOIN_SEMI:
+			return inner == 0 ? 0 : outer;
+		case JOIN_FULL:
+			return outer + inner;
+		default:
+			return outer;
+	}
+}
+
+void
+JoinNodeOpenGroup(BucketJoinState *state, int ngroups, int group)
+{
+	int64		rows[2];
+
+	for (int i = 0; i < 2; i++)
+	{
+		rows[i] = InputGroupRows(&state->input[i], ngroups, group);
+		InputOpenGroup(&state->input[i], ngroups, group);
+	}
+	/* the smaller input first: it may be empty, or let the other one skip */
+	MergeJoinStart(state->merge, rows[0] <= rows[1]);
+	state->pairs->n = 0;
+	state->pair = 0;
+	state->in_group = true;
+	state->units++;
+}
+
+void
+JoinNodeCloseGroup(BucketJoinState *state)
+{
+	if (!state->in_group)
+		return;
+	MergeJoinReset(state->merge);
+	InputClose(&state->input[0]);
+	InputClose(&state->input[1]);
+	state->in_group = false;
+}
+
+void
+JoinNodeReset(BucketJoinState *state)
+{
+	if (state->merge != NULL)
+		JoinNodeCloseGroup(state);
+	state->started = false;
+	state->group = 0;
+	state->ngroups = 0;
+}
+
+/*
+ * Entries
+ */
+
+/* A whole row of one side, as a composite Datum of the table's row type. */
+static Datum
+WholeRow(BucketScanState *scan, Batch *batch, int row)
+{
+	return ExecFetchSlotHeapTupleDatum(ScanNodeFillSlot(scan, batch, row));
+}
+
+/* Put an entry into the scan slot; a side without partner is NULL. */
+static inline void
+FillSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
+{
+	MergePairs *pairs = state->pairs;
+
+	ExecClearTuple(slot);
+	for (int i = 0; i < state->nout; i++)
+	{
+		JoinOutput *out = &state->out[i];
+		Batch	   *batch = out->side == 0 ? pairs->left : pairs->right;
+		int			row = out->side == 0 ? pairs->lrow[entry] : pairs->rrow[entry];
+
+		if (row == MERGE_NONE)
+		{
+			slot->tts_values[i] = (Datum) 0;
+			slot->tts_isnull[i] = true;
+		}
+		else if (likely(out->col >= 0))
+		{
+			ColumnVector *vec = BatchColumn(batch, out->col);
+
+			slot->tts_values[i] = vec->values[row];
+			slot->tts_isnull[i] = vec->nulls ? vec->nulls[row] : false;
+		}
+		else if (out->attnum == 0)
+		{
+			slot->tts_values[i] = WholeRow(state->input[out->side].scan, batch, row);
+			slot->tts_isnull[i] = false;
+		}
+		else
+		{
+			Relation	rel = state->input[out->side].scan->ss->ss_currentRelation;
+
+			slot->tts_values[i] = ObjectIdGetDatum(RelationGetRelid(rel));
+			slot->tts_isnull[i] = false;
+		}
+	}
+	ExecStoreVirtualTuple(slot);
+}
+
+/*
+ * Does an entry make an output row?  *filled tells whether it is in the slot.
+ */
+static inline bool
+EntryIsOutput(BucketJoinState *state, int entry, bool *filled)
+{
+	MergePairs *pairs = state->pairs;
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	ExprState  *qual = state->css.ss.ps.qual;
+	int			l = pairs->lrow[entry];
+	int			r = pairs->rrow[entry];
+
+	*filled = false;
+	if (r == MERGE_NONE)
+	{
+		if (pairs->lmatched[l])
+			return false;
+	}
+	else if (l == MERGE_NONE)
+	{
+		if (pairs->rmatched[r])
+			return false;
+	}
+	else
+	{
+		/* one match is enough */
+		if ((state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI) &&
+			pairs->lmatched[l])
+			return false;
+		if (state->joinqual != NULL)
+		{
+			FillSlot(state, slot, entry);
+			*filled = true;
+			econtext->ecxt_scantuple = slot;
+			if (!ExecQual(state->joinqual, econtext))
+			{
+				state->rows_filtered++;
+				return false;
+			}
+		}
+		if (pairs->lmatched)
+			pairs->lmatched[l] = true;
+		if (pairs->rmatched)
+			pairs->rmatched[r] = true;
+		if (state->jointype == JOIN_ANTI)
+			return false;
+	}
+	if (qual != NULL)
+	{
+		if (!*filled)
+			FillSlot(state, slot, entry);
+		*filled = true;
+		econtext->ecxt_scantuple = slot;
+		if (!ExecQual(qual, econtext))
+		{
+			InstrCountFiltered1(state, 1);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool
+JoinNodeNextEntry(BucketJoinState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	for (;;)
+	{
+		while (state->pair < state->pairs->n)
+		{
+			int			entry = state->pair++;
+			bool		filled;
+			MemoryContext old;
+			bool		output;
+
+			/* whole rows are made in per-tuple memory */
+			ResetExprContext(econtext);
+			old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+			output = EntryIsOutput(state, entry, &filled);
+			if (output && !filled)
+				FillSlot(state, slot, entry);
+			MemoryContextSwitchTo(old);
+			if (output)
+			{
+				econtext->ecxt_scantuple = slot;
+				return true;
+			}
+		}
+		CHECK_FOR_INTERRUPTS();
+		state->pair = 0;
+		if (!MergeJoinNext(state->merge, state->pairs))
+		{
+			state->pairs->n = 0;
+			return false;
+		}
+	}
+}
+
+/*
+ * Batches
+ */
+
+/* BatchColumnLoader: gather one column of the output from the two sides. */
+static void
+GatherOutput(Batch *batch, int col)
+{
+	BucketJoinState *state = batch->load_arg;
+	JoinOutput *out = &state->out[col];
+	Batch	   *source = out->side == 0 ? state->pairs->left : state->pairs->right;
+	const uint16 *rows = out->side == 0 ? state->lrow : state->rrow;
+	ColumnVector *vec;
+	Datum	   *values;
+	bool	   *nulls;
+	bool		anynull = false;
+
+	if (state->values[col] == NULL)
+	{
+		state->values[col] = MemoryContextAlloc(state->cxt, MERGE_PAIRS * sizeof(Datum));
+		state->nulls[col] = MemoryContextAlloc(state->cxt, MERGE_PAIRS * sizeof(bool));
+	}
+	values = state->values[col];
+	nulls = state->nulls[col];
+	/* a list of rows without partner has no batch on the other side */
+	vec = source ? BatchColumn(source, out->col) : NULL;
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		int			row = rows[i];
+
+		nulls[i] = row == MERGE_NONE || (vec->nulls && vec->nulls[row]);
+		values[i] = nulls[i] ? (Datum) 0 : vec->values[row];
+		anynull |= nulls[i];
+	}
+	batch->cols[col].values = values;
+	batch->cols[col].nulls = anynull ? nulls : NULL;
+	batch->loaded[col] = true;
+}
+
+/* The output batch, empty; made on first use. */
+static Batch *
+MakeOutputBatch(BucketJoinState *state)
+{
+	Batch	   *batch = &state->batch;
+
+	if (state->lrow == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->cxt);
+
+		state->lrow = palloc(MERGE_PAIRS * sizeof(uint16));
+		state->rrow = palloc(MERGE_PAIRS * sizeof(uint16));
+		state->values = palloc0(Max(state->nout, 1) * sizeof(Datum *));
+		state->nulls = palloc0(Max(state->nout, 1) * sizeof(bool *));
+		batch->ncols = state->nout;
+		batch->cols = palloc0(Max(state->nout, 1) * sizeof(ColumnVector));
+		batch->loaded = palloc0(Max(state->nout, 1) * sizeof(bool));
+		batch->load = GatherOutput;
+		batch->load_arg = state;
+		MemoryContextSwitchTo(old);
+	}
+	memset(batch->loaded, 0, state->nout * sizeof(bool));
+	return batch;
+}
+
+Batch *
+JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
+{
+	PlanState  *ps = &state->css.ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+	Batch	   *batch = MakeOutputBatch(state);
+	int			n = 0;
+
+	if (ps->instrument)
+		InstrStartNode(ps->instrument);
+	while (n == 0 && state->in_group)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!MergeJoinNext(state->merge, state->pairs))
+			break;
+		for (int i = 0; i < state->pairs->n; i++)
+		{
+			bool		filled;
+			bool		output;
+			MemoryContext old;
+
+			ResetExprContext(econtext);
+			old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+			output = EntryIsOutput(state, i, &filled);
+			MemoryContextSwitchTo(old);
+			state->lrow[n] = state->pairs->lrow[i];
+			state->rrow[n] = state->pairs->rrow[i];
+			n += output;
+		}
+	}
+	if (ps->instrument)
+		InstrStopNode(ps->instrument, n);
+	if (n == 0)
+		return NULL;
+	batch->nrows = n;
+	batch->nselected = n;
+	batch->selection = NULL;
+	return batch;
+}

@@ -1,0 +1,40 @@
+/*
+ * bucketed.h
+ *	  The "bucketed" property of a relation: by which columns its rows can be
+ *	  delivered bucket by bucket, sorted inside.
+ *
+ * Kept beside the RelOptInfo, never read back from its path list: core throws
+ * paths away (and frees them) that look dear at one level and would have paid
+ * off above.
+ */
+#ifndef BF_BUCKETED_H
+#define BF_BUCKETED_H
+
+#include "nodes/pathnodes.h"
+#include "plan/rel_info.h"
+
+/* One way to deliver a relation bucketed. */
+typedef struct BucketInput
+{
+	int			nkeys;
+	int			hash_version;
+	KeyClass   *classes;		/* per key */
+	List	  **vars;			/* per key: Vars equal to it in every row */
+	Path	   *path;			/* batches for a bucket join above; never given to add_path */
+	Path	   *rows_path;		/* rows for the executor, clustered by key; NULL: not made yet */
+	double		nbuckets;
+} BucketInput;
+
+/* The ways to deliver a base or join relation; NIL when there is none. */
+extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * Remember a way for a join relation: kept when no way with the same keys is
+ * cheaper.
+ */
+extern void BucketInputAdd(RelOptInfo *joinrel, BucketInput *input);
+
+/* Can a join relation carry the property at all? */
+extern bool BucketedAllowed(RelOptInfo *joinrel);
+
+#endif							/* BF_BUCKETED_H */

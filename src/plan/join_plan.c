@@ -1,0 +1,183 @@
+/*
+ * join_plan.c
+ *	  From a bucket join path to its plan.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "exec/bucket_join.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "plan/join_plan.h"
+
+/* Positions in CustomPath.custom_private. */
+enum JoinPathPrivateIndex
+{
+	PATH_TYPE,					/* integer list of one */
+	PATH_OUTER_KEYS,			/* per key, the Var at the outer input that stands for it */
+	PATH_INNER_KEYS,
+	PATH_RESIDUAL,				/* RestrictInfos */
+	PATH_OTHERQUALS,			/* RestrictInfos */
+	PATH_OUTER_RELIDS,			/* integer list */
+	PATH_AS_INPUT				/* integer list of one */
+};
+
+static List *
+FirstVars(const BucketInput *input)
+{
+	List	   *vars = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+		vars = lappend(vars, linitial(input->vars[k]));
+	return vars;
+}
+
+List *
+JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *inner,
+				const JoinClauses *clauses, RelOptInfo *outerrel, bool as_input)
+{
+	List	   *relids = NIL;
+	int			relid = -1;
+	List	   *result;
+
+	while ((relid = bms_next_member(outerrel->relids, relid)) >= 0)
+		relids = lappend_int(relids, relid);
+	result = list_make5(list_make1_int(jointype), FirstVars(outer), FirstVars(inner),
+						clauses->residual, clauses->otherquals);
+	result = lappend(result, relids);
+	return lappend(result, list_make1_int(as_input));
+}
+
+/* Cheap clauses first, but never one of a higher security level before one of a lower. */
+static int
+CompareClauses(const ListCell *a, const ListCell *b)
+{
+	RestrictInfo *x = lfirst(a);
+	RestrictInfo *y = lfirst(b);
+
+	if (x->security_level != y->security_level)
+		return x->security_level < y->security_level ? -1 : 1;
+	if (x->eval_cost.per_tuple != y->eval_cost.per_tuple)
+		return x->eval_cost.per_tuple < y->eval_cost.per_tuple ? -1 : 1;
+	return 0;
+}
+
+static List *
+OrderedClauses(List *rinfos)
+{
+	List	   *sorted = list_copy(rinfos);
+
+	list_sort(sorted, CompareClauses);
+	return extract_actual_clauses(sorted, false);
+}
+
+static List *
+AddVars(List *vars, Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(node, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								PVC_RECURSE_PLACEHOLDERS))
+		vars = list_append_unique(vars, lfirst(lc));
+	return vars;
+}
+
+/*
+ * The column of a child that holds a Var: its attribute number in a Foreign
+ * Scan, its place in the output of a BucketJoin.  Which outer joins may have
+ * nulled it does not matter: the child delivers it as it is there.
+ */
+static int
+ColumnOfChild(Plan *child, Var *var)
+{
+	ListCell   *lc;
+	int			i = 0;
+
+	/* a gate on a scan, see ResolveInput */
+	if (IsA(child, Result))
+		child = outerPlan(child);
+	if (!IsA(child, CustomScan))
+		return var->varattno;
+	foreach(lc, ((CustomScan *) child)->custom_scan_tlist)
+	{
+		Var		   *have = (Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (have->varno == var->varno && have->varattno == var->varattno)
+			return i;
+		i++;
+	}
+	elog(ERROR, "column %d of relation %d is not in the output of a bucket join",
+		 var->varattno, var->varno);
+	return -1;
+}
+
+static List *
+KeyColumns(Plan *child, List *vars)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+		columns = lappend_int(columns, ColumnOfChild(child, lfirst_node(Var, lc)));
+	return columns;
+}
+
+Plan *
+PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+			   List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *cscan = makeNode(CustomScan);
+	List	   *private = best_path->custom_private;
+	List	   *outer_keys = list_nth(private, PATH_OUTER_KEYS);
+	List	   *inner_keys = list_nth(private, PATH_INNER_KEYS);
+	List	   *outer_relids = list_nth(private, PATH_OUTER_RELIDS);
+	Plan	   *outer_plan = linitial(custom_plans);
+	Plan	   *inner_plan = lsecond(custom_plans);
+	List	   *joinquals = OrderedClauses(list_nth(private, PATH_RESIDUAL));
+	List	   *otherquals = OrderedClauses(list_nth(private, PATH_OTHERQUALS));
+	List	   *vars = NIL;
+	List	   *sides = NIL;
+	List	   *columns = NIL;
+	ListCell   *lc;
+	int			resno = 1;
+
+	/*
+	 * The output is made of the columns of the join's target and of the
+	 * conditions.  Not of the plan's target list: core may put one in later
+	 * that computes from these.  A column of the nullable side comes twice, as
+	 * it is before and after the join (16 and later tell them apart).
+	 */
+	if (linitial_int(list_nth(private, PATH_AS_INPUT)))
+		vars = AddVars(vars, (Node *) outer_keys);
+	vars = AddVars(vars, (Node *) rel->reltarget->exprs);
+	vars = AddVars(vars, (Node *) joinquals);
+	vars = AddVars(vars, (Node *) otherquals);
+
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.plan.qual = otherquals;
+	cscan->scan.scanrelid = 0;
+	cscan->flags = best_path->flags;
+	cscan->custom_plans = custom_plans;
+	cscan->custom_exprs = joinquals;
+	cscan->methods = &bucket_join_scan_methods;
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+		bool		outer = list_member_int(outer_relids, var->varno);
+
+		cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
+										   makeTargetEntry((Expr *) copyObject(var),
+														   (AttrNumber) resno++, NULL, false));
+		sides = lappend_int(sides, outer ? 0 : 1);
+		columns = lappend_int(columns, ColumnOfChild(outer ? outer_plan : inner_plan, var));
+	}
+
+	/* no range table index may stand in custom_private: setrefs does not adjust it */
+	cscan->custom_private = list_make5(list_nth(private, PATH_TYPE),
+									   KeyColumns(outer_plan, outer_keys),
+									   KeyColumns(inner_plan, inner_keys),
+									   sides, columns);
+	return (Plan *) cscan;
+}

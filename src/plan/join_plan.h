@@ -1,0 +1,22 @@
+/*
+ * join_plan.h
+ *	  From a bucket join path to its plan.
+ */
+#ifndef BF_JOIN_PLAN_H
+#define BF_JOIN_PLAN_H
+
+#include "plan/join_keys.h"
+
+/*
+ * What the path must carry for PlanBucketJoin.  as_input: the join is read
+ * by another one, so that its keys stand first in its output.
+ */
+extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
+							 const BucketInput *inner, const JoinClauses *clauses,
+							 RelOptInfo *outerrel, bool as_input);
+
+/* PlanCustomPath */
+extern Plan *PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, struct CustomPath *best_path,
+							List *tlist, List *clauses, List *custom_plans);
+
+#endif							/* BF_JOIN_PLAN_H */

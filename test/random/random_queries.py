@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""Random tables and queries, over bucketed tables and over heap copies of them; every difference is a failure.
+
+usage: random_queries.py [--seconds N] [--seed N] [--rounds N] [--all] [--shrink SECONDS]
+Connects as PGHOST, PGPORT and PGUSER say (a Unix socket, trust) and makes a database of its own.  --all goes on after a
+failure; without it the first one ends the run."""
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import sys
+import time
+
+from pg_wire import Connection, ServerGone
+from queries import Generator
+from shrink import Shrinker, script
+from tables import World
+from tree import params, render
+from values import SETUP
+
+FORCE = [("enable_hashjoin", "off"), ("enable_nestloop", "off"), ("enable_mergejoin", "off")]
+MODES = {
+    "on": [("bucketfdw.verify_order", "off")],
+    "off": [("bucketfdw.enable", "off")],
+    "force": FORCE,
+    "no pruning": FORCE + [("bucketfdw.enable_pruning", "off")],
+    "small memory": FORCE + [("work_mem", "'64kB'")],
+    "parallel": FORCE + [("force_parallel_mode", "on"), ("min_parallel_table_scan_size", "0"), ("parallel_setup_cost", "0"),
+                         ("parallel_tuple_cost", "0"), ("max_parallel_workers_per_gather", "2")],
+    "sorted": [("enable_hashjoin", "off"), ("enable_nestloop", "off"), ("enable_hashagg", "off"), ("enable_sort", "off"),
+               ("enable_partitionwise_join", "on"), ("enable_partitionwise_aggregate", "on")],
+    "generic": FORCE + [("plan_cache_mode", "force_generic_plan")],
+}
+TOO_MANY = 30000        # rows; such queries are not compared
+NUMERIC, FLOATS, BPCHAR = 1700, (700, 701), 1042
+
+
+def canonical(result, loose):
+    """The rows with one look for each value: floats as Python prints them; if loose also 5.0 as 5, -0 as 0, no trailing blanks."""
+    if not loose or not any(t == NUMERIC or t in FLOATS or t == BPCHAR for t in result.types):
+        return result.rows
+
+    def one(typ, v):
+        if v is None:
+            return v
+        if typ == NUMERIC and "." in v:
+            return v.rstrip("0").rstrip(".")
+        if typ in FLOATS:
+            return "0" if v == "-0" else "%.14g" % float(v)
+        if typ == BPCHAR:
+            return v.rstrip(" ")
+        return v
+    return [tuple(one(t, v) for t, v in zip(result.types, row)) for row in result.rows]
+
+
+def same_rows(a, b, query):
+    x, y = canonical(a, query.canon), canonical(b, query.canon)
+    if len(x) != len(y):
+        return False
+    return x == y if query.ordered else collections.Counter(x) == collections.Counter(y)
+
+
+class Slow(Exception):
+    """Ended by statement_timeout; the plan may just be bad, with costs forced as they are."""
+
+
+class Failure(Exception):
+    """kind: difference, error or crash; what tells two failures apart in shrinking."""
+
+    def __init__(self, kind, text, mode=None, which=0):
+        super().__init__(text)
+        self.kind, self.text, self.mode, self.which = kind, text, mode, which
+
+    def alike(self, other):
+        return other is not None and self.kind == other.kind and (self.kind != "error" or signature(self.text) == signature(other.text))
+
+
+def signature(text):
+    return re.sub(r'"[^"]*"|\d+', "?", text.split("\n")[0])
+
+
+class Tester:
+    def __init__(self, args):
+        self.args = args
+        self.database = f"random_{os.getpid()}"
+        c = Connection("postgres", wait=10)
+        self.must(c, f"CREATE DATABASE {self.database} TEMPLATE template0")
+        c.close()
+        self.c = Connection(self.database)
+        version = int(self.must(self.c, "SHOW server_version_num").rows[0][0])
+        self.must(self.c, "CREATE EXTENSION bucketfdw")
+        self.must(self.c, SETUP)
+        if version >= 160000:
+            MODES["parallel"] = [("debug_parallel_query" if n == "force_parallel_mode" else n, v) for n, v in MODES["parallel"]]
+        self.queries = self.skipped = self.executions = self.slow = 0
+        self.joins = collections.Counter()
+        self.bucketed = collections.Counter()
+        self.kinds = collections.Counter()
+        self.failures = []
+
+    @staticmethod
+    def must(c, sql):
+        r = c.query(sql)
+        if r.error:
+            raise SystemExit(f"{sql}: {r!r}")
+        return r
+
+    def reconnect(self):
+        try:
+            self.c.close()
+        except OSError:
+            pass
+        self.c = Connection(self.database, wait=60)
+
+    # --- one case
+
+    def build(self, ops):
+        """Carries out the operations; a difference between the schemas raises Failure."""
+        self.c.query("ROLLBACK")
+        self.c.query("RESET ALL; SET client_min_messages = warning; SET statement_timeout = '30s'")
+        r = self.c.query("DROP SCHEMA IF EXISTS h CASCADE; DROP SCHEMA IF EXISTS b CASCADE; CREATE SCHEMA h; CREATE SCHEMA b")
+        if r.error:
+            raise Failure("error", f"dropping the tables: {r.message}")
+        for op in ops:
+            self.apply(op)
+        self.c.query("COMMIT")
+        self.c.query("RESET ALL")
+        self.c.query("SET client_min_messages = warning; SET extra_float_digits = 1")
+
+    def apply(self, op):
+        answers = []
+        for s in ("h", "b"):
+            for text, data in op.sql(s):
+                r = self.c.query(text, data)
+                if r.error and s == "b":
+                    raise Failure("error", f"{r.error} {r.message}\n{text[:300]}")
+                if r.error:     # a case that shrinking made invalid
+                    raise ValueError(f"{r!r}: {text[:200]}")
+                answers.append(r)
+        if len(answers) == 2 and answers[0].rows != answers[1].rows:
+            raise Failure("difference", f"{answers[0].rows[:3]} in the heap, {answers[1].rows[:3]} bucketed: {op.texts['b']}")
+
+    def settings(self, schema, settings):
+        text = f"RESET ALL; SET client_min_messages = warning; SET search_path = {schema}, public; SET statement_timeout = '{'700ms' if schema == 'h' else '3s'}'"
+        text += "".join(f"; SET {n} = {v}" for n, v in settings)
+        r = self.c.query(text)
+        if r.error:
+            raise SystemExit(f"settings: {r!r}")
+
+    def reference(self, query):
+        """What the heap tables say for each parameter set; None when the query is no use."""
+        self.settings("h", [])
+        n = 4 if query.kind == "prepared" and params(query.tree) else 1
+        out = []
+        for which in range(n):
+            r = self.c.query(render(query.tree, which))
+            if r.error or len(r.rows) > TOO_MANY:
+                return None
+            out.append(r)
+        return out
+
+    def check(self, r, expected, query, mode, which=0):
+        self.executions += 1
+        if r.error == "57014":
+            raise Slow
+        if r.error == "0A000" and "has no system column" in r.message:
+            return              # FOR UPDATE of a partitioned table
+        if r.error:
+            raise Failure("error", f"{r.error} {r.message}", mode, which)
+        if not same_rows(expected, r, query):
+            x, y = (collections.Counter(canonical(a, query.canon)) for a in (expected, r))
+            missing, extra = list((x - y).items()), list((y - x).items())
+            raise Failure("difference", f"{len(expected.rows)} rows from the heap, {len(r.rows)} bucketed; missing {len(missing)}: {missing[:3]}; "
+                          f"too many {len(extra)}: {extra[:3]}"[:1200] + ("" if missing or extra else "; the order differs"), mode, which)
+
+    def run_mode(self, query, expected, mode):
+        """The query on the bucketed tables under one mode's settings."""
+        self.settings("b", MODES[mode])
+        text = render(query.tree, 0)
+        if query.kind == "cursor" and mode in ("on", "force"):
+            self.run_cursor(text, expected[0], query, mode)
+        elif query.kind == "prepared" and params(query.tree):
+            ps = params(query.tree)
+            renumbered = render(query.tree)
+            order = sorted(ps)
+            for new, old in enumerate(order, 1):
+                renumbered = renumbered.replace(f"${old}::", f"$#{new}::")
+            renumbered = renumbered.replace("$#", "$")
+            r = self.c.query(f"PREPARE p ({', '.join(ps[i].typ for i in order)}) AS {renumbered}")
+            if r.error:
+                raise Failure("error", f"{r.error} {r.message}", mode)
+            try:
+                for i in range(7 if mode in ("on", "force") else 2):
+                    which = i % len(expected)
+                    r = self.c.query(f"EXECUTE p ({', '.join(ps[k].literal(which) for k in order)})")
+                    self.check(r, expected[which], query, mode, which)
+            finally:
+                self.c.query("DEALLOCATE p")
+        else:
+            self.check(self.c.query(text), expected[0], query, mode)
+
+    def run_cursor(self, text, expected, query, mode):
+        self.c.query("BEGIN")
+        try:
+            r = self.c.query(f"DECLARE c SCROLL CURSOR FOR {text}")
+            if r.error:
+                if r.error == "0A000":      # FOR UPDATE
+                    return
+                raise Failure("error", f"{r.error} {r.message}", mode)
+            first = self.c.query("FETCH 3 FROM c")
+            self.c.query("FETCH 2 FROM c; FETCH BACKWARD 2 FROM c") if len(first.rows) == 3 else None
+            rest = self.c.query("FETCH ALL FROM c") if len(first.rows) == 3 else None
+            if len(first.rows) == 3 and not rest.error:
+                self.c.query("MOVE ABSOLUTE 3 FROM c")
+                rest = self.c.query("FETCH ALL FROM c")
+            if rest is not None:
+                first.rows, first.error, first.message = first.rows + rest.rows, first.error or rest.error, first.message or rest.message
+            self.check(first, expected, query, mode)
+            back = self.c.query("FETCH BACKWARD ALL FROM c")
+            if not back.error and back.rows != first.rows[::-1]:
+                raise Failure("difference", "a cursor read backwards gives other rows than forwards", mode)
+            self.c.query("MOVE ABSOLUTE 0 FROM c")
+            self.check(self.c.query("FETCH ALL FROM c"), expected, query, mode)
+        finally:
+            self.c.query("ROLLBACK")
+
+    def run_query(self, query, modes=None):
+        """None when all is well; raises Failure.  Returns False when the query was of no use."""
+        expected = self.reference(query)
+        if expected is None:
+            return False
+        for mode in modes or MODES:
+            if mode == "generic" and query.kind != "prepared":
+                continue
+            try:
+                self.run_mode(query, expected, mode)
+            except Slow:
+                self.slow += 1
+                break
+        return True
+
+    def count_joins(self, query):
+        """Which joins of the plan are bucket joins, with the other methods switched off."""
+        self.settings("b", FORCE)
+        r = self.c.query("EXPLAIN (FORMAT JSON, COSTS OFF) " + render(query.tree, 0))
+        if r.error:
+            return
+
+        def walk(node):
+            provider = node.get("Custom Plan Provider")
+            if provider:
+                self.kinds[provider] += 1
+            if provider == "BucketJoin" or node["Node Type"] in ("Hash Join", "Merge Join", "Nested Loop"):
+                typ = node.get("Join Type", "?")
+                self.joins[typ] += 1
+                self.bucketed[typ] += provider == "BucketJoin"
+            for child in node.get("Plans", []):
+                walk(child)
+        walk(json.loads(r.rows[0][0])[0]["Plan"])
+
+    # --- rounds
+
+    def table_queries(self, world):
+        """Every table as it is, before any join."""
+        class Whole:
+            canon, ordered, kind = False, False, "simple"
+        for t in world.tables:
+            q = Whole()
+            q.tree = f"SELECT * FROM {t.name}"
+            yield q
+
+    def guarded(self, action, ops, query):
+        """Runs action; a failure is shrunk and reported.  Returns whether all was well."""
+        try:
+            action()
+            return True
+        except ValueError as e:
+            raise SystemExit(f"the tables' operations failed in the heap: {e}") from e
+        except Failure as e:
+            failure = e
+        except ServerGone as e:
+            failure = Failure("crash", f"the server process ended: {e}")
+            self.reconnect()
+        self.report(failure, ops, query)
+        return False
+
+    def fails(self, failure, query):
+        """For the shrinker: does the case fail in the same way?"""
+        def test(ops, tree):
+            try:
+                self.build(ops)
+                if tree is None:
+                    return False
+                q = type(query).__new__(type(query))
+                q.__dict__.update(vars(query))
+                q.canon, q.ordered, q.kind, q.tree = query.canon, query.ordered, query.kind, tree
+                self.run_query(q, [failure.mode] if failure.mode else None)
+            except (ValueError, UnicodeError):
+                return False
+            except Failure as e:
+                return failure.alike(e) and (e.mode is not None or tree is None)
+            except ServerGone:
+                self.reconnect()
+                return failure.kind == "crash"
+            return False
+        return test
+
+    def report(self, failure, ops, query):
+        self.failures.append(failure)
+        number = len(self.failures)
+        print(f"FAILURE {number}, mode {failure.mode}: {failure.kind}: {failure.text}", flush=True)
+        tree = query.tree if query else None
+        kind = query.kind if query else None
+        if query is not None and tree is not None and kind != "simple":
+            # most failures do not need the cursor or the prepared statement
+            kind, query.kind = "simple", "simple"
+            if not self.fails(failure, query)(ops, tree):
+                kind = query.kind = "prepared" if params(tree) else "cursor"
+        shrinker = Shrinker(self.fails(failure, query), self.args.shrink)
+        ops, tree = shrinker.shrink(ops, tree)
+        text = script(ops, tree, kind, MODES.get(failure.mode, []), f"{failure.kind}, mode {failure.mode}: {failure.text}", failure.which, SETUP)
+        print(f"-------- a script that shows it (after {shrinker.tests} tries)\n{text}\n--------", flush=True)
+
+    def round(self, seed):
+        rnd = random.Random(seed)
+        world = World(rnd)
+        generator = Generator(rnd, world)
+        if not self.guarded(lambda: self.build(world.ops), world.ops, None):
+            return False
+        for _ in range(rnd.choice([0, 1, 2])):
+            op = generator.add_view()
+            if self.c.query(op.texts["h"]).error:
+                world.views.pop()
+                continue
+            self.c.query(op.texts["h"].split(";")[0] + f"; DROP VIEW h.{op.table}")
+            world.ops.append(op)
+            if not self.guarded(lambda: self.apply(op), world.ops, None):
+                return False
+        fine = True
+        for q in self.table_queries(world):
+            fine = self.guarded(lambda: self.run_query(q), world.ops, q) and fine
+        for t in world.tables:
+            r = self.c.query(f"SELECT * FROM bucketfdw.verify() LIMIT 3")
+            if r.error or r.rows:
+                self.report(Failure("verify", f"verify: {r!r} {r.rows}"), world.ops, None)
+                return False
+            break
+        for _ in range(self.args.queries):
+            if not fine and not self.args.all:
+                return False
+            if time.monotonic() > self.end:
+                break
+            query = generator.query()
+            ran = []
+            ok = self.guarded(lambda: ran.append(self.run_query(query)), world.ops, query)
+            if not ok:
+                fine = False
+                if self.args.all:
+                    return False
+                continue
+            if ran and ran[0]:
+                self.queries += 1
+                self.count_joins(query)
+            else:
+                self.skipped += 1
+        return fine
+
+    def run(self):
+        start = time.monotonic()
+        self.end = start + self.args.seconds
+        rounds, told = 0, start
+        while time.monotonic() < self.end and (not self.args.rounds or rounds < self.args.rounds):
+            seed = self.args.seed + rounds
+            if not self.round(seed):
+                print(f"(round of seed {seed})", flush=True)
+                if not self.args.all:
+                    break
+            rounds += 1
+            if time.monotonic() - told > 30:
+                told = time.monotonic()
+                print(f"{told - start:.0f} s, {rounds} rounds, {self.queries} queries", flush=True)
+        total, hit = sum(self.joins.values()), sum(self.bucketed.values())
+        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared")
+        print(f"{hit} of {total} joins were bucket joins: " + ", ".join(f"{t} {self.bucketed[t]} of {n}" for t, n in self.joins.most_common()))
+        inner = self.joins["Inner"]
+        if inner >= 100 and self.bucketed["Inner"] * 3 < inner:
+            print("FAILURE: less than a third of the inner joins were bucket joins")
+            self.failures.append(None)
+        if self.failures:
+            print(f"{len(self.failures)} failures")
+        return 1 if self.failures else 0
+
+    def finish(self):
+        try:
+            self.c.close()
+            c = Connection("postgres", wait=30)
+            c.query(f"DROP DATABASE IF EXISTS {self.database} WITH (FORCE)")
+            c.close()
+        except (OSError, ServerGone):
+            pass
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--seconds", type=float, default=120)
+    p.add_argument("--seed", type=int, default=None)
+    p.add_argument("--rounds", type=int, default=0)
+    p.add_argument("--queries", type=int, default=30)
+    p.add_argument("--shrink", type=float, default=60)
+    p.add_argument("--all", action="store_true")
+    args = p.parse_args()
+    if args.seed is None:
+        args.seed = random.randrange(1, 10 ** 6) * 1000
+    print(f"seed {args.seed}", flush=True)
+    t = Tester(args)
+    try:
+        code = t.run()
+    finally:
+        t.finish()
+    sys.exit(code)
+
+
+main()
