@@ -369,7 +369,7 @@ CREATE VIEW bucketfdw.tables AS
 				   AND o.hash_version = s.hash_version
 				   AND o.key_columns = s.key_columns
 				   AND o.classes[1:o.key_columns] = s.classes[1:s.key_columns]
-			   ORDER BY o.relid
+			   ORDER BY o.relid::pg_catalog.regclass::pg_catalog.text COLLATE pg_catalog."C"
 		   ) AS joins_with
 	FROM bucketfdw.bucket_tables b
 		LEFT JOIN current_spec s ON s.relid = b.relid

@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "guc.h"
 #include "load/load.h"
+#include "plan/agg_path.h"
 #include "plan/join_path.h"
 #include "storage/file_store.h"
 
@@ -24,4 +25,5 @@ _PG_init(void)
 	LoadInit();
 	BucketJoinInit();
 	JoinPathInit();
+	AggPathInit();
 }

@@ -158,4 +158,13 @@
 #define BfIsSetExpression(subtype) (false)
 #endif
 
+/* grouping and distinct clauses without the columns core found redundant */
+#if PG_VERSION_NUM >= 160000
+#define BfGroupClause(root) ((root)->processed_groupClause)
+#define BfDistinctClause(root) ((root)->processed_distinctClause)
+#else
+#define BfGroupClause(root) ((root)->parse->groupClause)
+#define BfDistinctClause(root) ((root)->parse->distinctClause)
+#endif
+
 #endif							/* BF_COMPAT_H */

@@ -12,6 +12,7 @@
 
 bool		bf_enable = true;
 bool		bf_enable_bucketjoin = true;
+bool		bf_enable_bucketagg = true;
 bool		bf_enable_pruning = true;
 bool		bf_verify_order = false;
 int			bf_default_buckets = 64;
@@ -30,6 +31,11 @@ GucInit(void)
 							 "Enables bucket plans; when off, bucketed tables stay readable and writable.",
 							 NULL,
 							 &bf_enable,
+							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.enable_bucketagg",
+							 "Enables the planner's use of aggregation on the bucket key without hash and sort.",
+							 NULL,
+							 &bf_enable_bucketagg,
 							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("bucketfdw.enable_bucketjoin",
 							 "Enables the planner's use of bucket join plans.",

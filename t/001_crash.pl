@@ -8,7 +8,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('crash');
 $node->init;
-$node->append_conf('postgresql.conf', "bucketfdw.min_free_space = 0\nfsync = on");
+$node->append_conf('postgresql.conf', "bucketfdw.min_free_space = 0\nrestart_after_crash = on");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bucketfdw;
@@ -34,13 +34,16 @@ sub named
 sub in_background
 {
 	my ($sql, $until) = @_;
-	my ($in, $out, $err) = ($sql, '', '');
+	my $file = $node->basedir . '/background.sql';
+
+	append_to_file($file, '');
+	truncate($file, 0);
+	append_to_file($file, $sql);
 	my $session = IPC::Run::start(
-		[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', '-' ],
-		'<', \$in, '>', \$out, '2>', \$err);
+		[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', $file ],
+		'<', '/dev/null', '>', "$file.out", '2>', "$file.err");
 	for my $i (1 .. 600)
 	{
-		$session->pump_nb;
 		last if $until->();
 		select(undef, undef, undef, 0.1);
 	}

@@ -67,8 +67,9 @@ my $rows = q{
 	UNION ALL SELECT 'events', count(*), md5(string_agg(o::text, ',' ORDER BY o::text COLLATE "C")) FROM app.events o
 };
 my $spec = q{
-	SELECT relid, bucket_by, buckets, sort_by, rows, joins_with FROM bucketfdw.tables ORDER BY relid::text;
-	SELECT ftrelid::regclass, ftoptions FROM pg_foreign_table ORDER BY 1::text
+	SELECT relid, bucket_by, buckets, sort_by, rows, joins_with FROM bucketfdw.tables ORDER BY relid::text COLLATE "C";
+	SELECT ftrelid::regclass, array_agg(o ORDER BY o COLLATE "C")
+	FROM pg_foreign_table, unnest(ftoptions) o GROUP BY 1 ORDER BY ftrelid::regclass::text COLLATE "C" 
 };
 my $join = q{
 	SELECT count(*), sum(o.amount) FROM app.orders o JOIN app.customers c ON o.customer = c.customer_id WHERE c.country < 'F'

@@ -4,7 +4,22 @@
  * The C library's own functions can wait for ever on their lock in a server into which the address sanitizer has been
  * loaded with LD_PRELOAD, before the server's main() has done anything.  tools/suite compiles this and loads it right
  * after the sanitizer.
+ *
+ * It also takes LD_PRELOAD out of the server's environment, so that programs the server starts (COPY ... PROGRAM) run
+ * without the sanitizer.
  */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((constructor)) static void
+children_without_preload(void)
+{
+	if (strcmp(program_invocation_short_name, "postgres") == 0)
+		unsetenv("LD_PRELOAD");
+}
+
 char *
 bindtextdomain(const char *domain, const char *dir)
 {

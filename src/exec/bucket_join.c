@@ -184,6 +184,8 @@ DescribeOutput(BucketJoinState *state, List *sides, List *columns)
 {
 	state->nout = list_length(sides);
 	state->out = palloc0(state->nout * sizeof(JoinOutput));
+	state->plain = state->jointype == JOIN_INNER && state->joinqual == NULL &&
+		state->css.ss.ps.qual == NULL;
 	for (int i = 0; i < state->nout; i++)
 	{
 		JoinOutput *out = &state->out[i];
@@ -197,6 +199,7 @@ DescribeOutput(BucketJoinState *state, List *sides, List *columns)
 			continue;
 		out->col = -1;
 		out->attnum = (AttrNumber) column;
+		state->plain &= out->attnum > 0;
 		if (out->attnum > 0)
 		{
 			out->col = ScanNodeColumn(input->scan, out->attnum);

@@ -44,6 +44,7 @@ typedef struct BucketJoinState
 	JoinType	jointype;
 	JoinInput	input[2];		/* outer, inner */
 	ExprState  *joinqual;		/* residual join quals */
+	bool		plain;			/* inner, without conditions or whole rows */
 	int			nout;
 	JoinOutput *out;
 	MemoryContext cxt;

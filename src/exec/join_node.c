@@ -326,6 +326,27 @@ JoinNodeNextEntry(BucketJoinState *state)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
+	/* every pair is a row: nothing to test, nothing to make */
+	if (state->plain)
+	{
+		while (unlikely(state->pair >= state->pairs->n))
+		{
+			CHECK_FOR_INTERRUPTS();
+			state->pair = 0;
+			if (!MergeJoinNext(state->merge, state->pairs))
+			{
+				state->pairs->n = 0;
+				return false;
+			}
+		}
+		/* a projection above leaves its results there */
+		if (state->css.ss.ps.ps_ProjInfo)
+			ResetExprContext(econtext);
+		FillSlot(state, slot, state->pair++);
+		econtext->ecxt_scantuple = slot;
+		return true;
+	}
+
 	for (;;)
 	{
 		while (state->pair < state->pairs->n)

@@ -205,6 +205,83 @@ typedef enum MergeStep
 } MergeStep;
 
 /*
+ * Merge the present batches of an inner or semi join whose images decide: the
+ * loop most joins spend their time in.  Positions and the count live in local
+ * variables, since the compiler must assume that the lists alias them.
+ */
+static MergeStep
+MergeExactInner(MergeJoin *join, MergePairs *pairs)
+{
+	const KeyVector *lk = &join->left.keys;
+	const KeyVector *rk = &join->right.keys;
+	const int64 *lkeys = lk->k64;
+	const int64 *rkeys = rk->k64;
+	const uint16 *lrows = lk->rows;
+	const uint16 *rrows = rk->rows;
+	uint16	   *lout = pairs->lrow;
+	uint16	   *rout = pairs->rrow;
+	const int	ln = lk->n;
+	const int	rn = rk->n;
+	int			l = join->left.pos;
+	int			r = join->right.pos;
+	int			n = pairs->n;
+	MergeStep	step = STEP_EXHAUSTED;
+
+	while (l < ln && r < rn)
+	{
+		int64		x = lkeys[l];
+		int64		y = rkeys[r];
+		int			l2,
+					r2;
+
+		if (x < y)
+		{
+			l = Search64(lkeys, l + 1, ln, y);
+			continue;
+		}
+		if (x > y)
+		{
+			r = Search64(rkeys, r + 1, rn, x);
+			continue;
+		}
+		for (l2 = l + 1; l2 < ln && lkeys[l2] == x; l2++)
+			;
+		for (r2 = r + 1; r2 < rn && rkeys[r2] == x; r2++)
+			;
+		if ((l2 == ln && r2 == rn) ||
+			(int64) (l2 - l) * (r2 - r) > MERGE_PAIRS - n)
+		{
+			join->lfrom = l;
+			join->lto = l2;
+			join->rfrom = r;
+			join->rto = r2;
+			step = (l2 == ln && r2 == rn) ? STEP_BOTH_OPEN : STEP_CROSS;
+			break;
+		}
+		for (int i = l; i < l2; i++)
+		{
+			uint16		lrow = lrows ? lrows[i] : (uint16) i;
+
+			for (int j = r; j < r2; j++)
+			{
+				lout[n] = lrow;
+				rout[n] = rrows ? rrows[j] : (uint16) j;
+				n++;
+			}
+		}
+		/* a group that may go on in the next batch keeps its partner */
+		if (r2 < rn)
+			l = l2;
+		if (l2 < ln)
+			r = r2;
+	}
+	join->left.pos = l;
+	join->right.pos = r;
+	pairs->n = n;
+	return step;
+}
+
+/*
  * Merge the present batches, adding entries.  On STEP_CROSS and STEP_BOTH_OPEN
  * the two groups are in lfrom..rto.  Where a group reaches the end of its
  * batch and may go on, the other one is left standing as its partner.
@@ -340,8 +417,12 @@ MergeSome(MergeJoin *join, MergePairs *pairs)
 	bool		exact = join->left.keys.exact && join->right.keys.exact;
 
 	if (!join->left.preserved)
-		return exact ? MergeBatches(join, pairs, true, false, false) :
-			MergeBatches(join, pairs, false, false, false);
+	{
+		if (!exact)
+			return MergeBatches(join, pairs, false, false, false);
+		return join->first_only ? MergeBatches(join, pairs, true, false, false) :
+			MergeExactInner(join, pairs);
+	}
 	if (!join->right.preserved)
 		return exact ? MergeBatches(join, pairs, true, true, false) :
 			MergeBatches(join, pairs, false, true, false);

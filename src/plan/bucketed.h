@@ -21,7 +21,7 @@ typedef struct BucketInput
 	KeyClass   *classes;		/* per key */
 	List	  **vars;			/* per key: Vars equal to it in every row */
 	Path	   *path;			/* batches for a bucket join above; never given to add_path */
-	Path	   *rows_path;		/* rows for the executor, clustered by key; NULL: not made yet */
+	Path	   *rows_path;		/* rows for the executor, all rows of a key together */
 	double		nbuckets;
 } BucketInput;
 

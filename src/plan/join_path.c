@@ -131,7 +131,7 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *joinrel,
 
 /* What is equal to the keys in the join's result. */
 static BucketInput *
-JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inner, Path *path)
+JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inner)
 {
 	BucketInput *input = palloc0(sizeof(BucketInput));
 
@@ -146,7 +146,6 @@ JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inne
 			list_concat_copy(outer->vars[k], inner->vars[k]) : outer->vars[k];
 	}
 	input->nbuckets = Min(outer->nbuckets, inner->nbuckets);
-	input->path = path;
 	return input;
 }
 
@@ -233,12 +232,18 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 			add_path(joinrel, (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel, jointype,
 													extra, &clauses, outer, inner, false));
 			/* the keys of a full join's result are in neither input's column */
-			if (jointype != JOIN_FULL && TargetIsPlain(joinrel->reltarget->exprs, false))
-				BucketInputAdd(joinrel,
-							   JoinedInput(jointype, outer, inner,
-										   (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
-																 jointype, extra, &clauses,
-																 outer, inner, true)));
+			if (jointype != JOIN_FULL)
+			{
+				BucketInput *joined = JoinedInput(jointype, outer, inner);
+
+				joined->rows_path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
+														  jointype, extra, &clauses,
+														  outer, inner, false);
+				joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
+													 jointype, extra, &clauses,
+													 outer, inner, true);
+				BucketInputAdd(joinrel, joined);
+			}
 		}
 	}
 }

@@ -80,7 +80,6 @@ DirectoryCreate(Oid relid)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not create directory \"%s\": %m", path)));
-		DirectoryCheck();
 		MakeDirectory(BF_DIRECTORY);
 		OwnDatabasePath(path);
 		MakeDirectory(path);

@@ -13,7 +13,7 @@
 /* Path of a file relative to the data directory, into a buffer of MAXPGPATH. */
 extern void DirectoryFilePath(char *path, Oid dboid, Oid relid, uint64 file_id, int first_bucket);
 
-/* Make the directory of a table where missing; returns true if any was made. */
+/* Make the directory of a table where missing (after DirectoryCheck); returns true if any was made. */
 extern bool DirectoryCreate(Oid relid);
 
 /* Error if the top directory is a symbolic link. */

@@ -167,7 +167,9 @@ StoreCreate(Oid relid, int first_bucket)
 	writer->buffer = palloc(STORE_BUFFER_SIZE);
 	writer->vfd = -1;
 
-	/* file descriptors held elsewhere must not make the abort path fail */
+	DirectoryCheck();
+
+	/* from here on nothing may come between the file and the note of it */
 	PendingReserve();
 	for (int attempt = 0; writer->vfd < 0; attempt++)
 	{
@@ -278,8 +280,13 @@ MissingHint(void)
 FileSource *
 StoreOpen(Oid relid, const char *relname, uint64 file_id, int first_bucket)
 {
+	static bool checked = false;
 	StoreSource *file = palloc0(sizeof(StoreSource));
 	off_t		size;
+
+	if (!checked)
+		DirectoryCheck();
+	checked = true;
 
 	file->source.read = StoreRead;
 	file->source.path = StorePath(MyDatabaseId, relid, file_id, first_bucket);

@@ -84,6 +84,7 @@ class Connection:
         while True:
             kind, body = self.message()
             if kind == b"Z":
+                self.in_transaction = body != b"I"
                 return r
             if kind == b"D":
                 (n,) = struct.unpack_from("!h", body)

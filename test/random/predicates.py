@@ -34,7 +34,7 @@ class Predicates:
 
     def widened(self, ref):
         """The column, or under a cast that may or may not be one a bucket join looks through."""
-        if not self.chance(0.2):
+        if not self.chance(0.13):
             return ref.expr
         k = ref.kind.name
         if k == "int":

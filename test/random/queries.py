@@ -152,7 +152,7 @@ class Generator(Predicates):
         l_refs = [r for rel in l_rels for r in rel.refs]
         r_node, r_rels = self.from_tree(right_n, depth, l_refs if right_n == 1 else ())
         r_refs = [r for rel in r_rels for r in rel.refs]
-        word = rnd.choice(["JOIN"] * 11 + ["LEFT JOIN"] * 4 + ["RIGHT JOIN"] * 2 + ["FULL JOIN"] * 2 + ["CROSS JOIN"])
+        word = rnd.choice(["JOIN"] * 14 + ["LEFT JOIN"] * 4 + ["RIGHT JOIN"] * 2 + ["FULL JOIN"] * 2 + ["CROSS JOIN"])
         if r_rels[0].lateral and word in ("RIGHT JOIN", "FULL JOIN"):
             word = "LEFT JOIN"
         conds = []
@@ -269,7 +269,7 @@ class Generator(Predicates):
 
     def select(self):
         rnd = self.rnd
-        n = rnd.choice([1, 1, 2, 2, 2, 2, 3, 3, 4, 5])
+        n = rnd.choice([1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 4, 5])
         node, rels = self.from_tree(n, 2)
         refs = [r for rel in rels for r in rel.refs]
         where = list(self.late)

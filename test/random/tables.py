@@ -134,6 +134,10 @@ class World:
         self.counts = rnd.choice([[1], [4], [8, 16, 4], [12, 8], [64, 16, 32], [7], [70, 35, 14], [64], [3, 5], [1, 40]])
         ntables = rnd.choice([1, 2, 2, 3, 3, 4, 5])
         self.size = rnd.choice({1: [60, 400, 3000], 2: [5, 60, 150, 400], 3: [5, 40, 80], 4: [5, 20, 40], 5: [5, 20, 30]}[ntables])
+        if ntables > 1:         # rows that join with one another grow with the square
+            smallest = min(len(d.pool) for d in self.domains)
+            while self.size ** 2 / smallest > 6000:
+                self.size = int(self.size * 0.7)
         for i in range(ntables):
             self.add_table(f"t{i + 1}")
         self.fill()
@@ -146,7 +150,7 @@ class World:
         t = Table(name)
         cols = [Column("u", "int8")]
         cols[0].not_null = rnd.random() < 0.5
-        match = rnd.random() < 0.85
+        match = rnd.random() < 0.93
         wanted = list(self.signature) if match else [rnd.choice(self.domains) for _ in range(rnd.randint(1, 3))]
         key = []
         for d in wanted:
@@ -268,9 +272,49 @@ class World:
                 self.drop_column(t, "gone")
                 if rnd.random() < 0.7:
                     self.load(t, max(1, self.size // 4))
+        while rnd.random() < 0.3:
+            self.derive()
         if rnd.random() < 0.5:
-            for t in tables:
+            for t in self.tables:
                 self.op(*[f"ANALYZE {s}.{t.name}" for s in SCHEMAS], table=t.name)
+
+    def derive(self):
+        """Tables made and overwritten by create_table_as."""
+        rnd = self.rnd
+        t = rnd.choice(self.tables)
+        if rnd.random() < 0.4:
+            self.op(f"DELETE FROM h.{t.name} WHERE u % 2 = 0",
+                    f"SELECT bucketfdw.create_table_as('b.{t.name}', 'SELECT * FROM h.{t.name}', mode => 'overwrite')", table=t.name)
+        elif len(self.tables) < 5:
+            new = Table(f"t{len(self.tables) + 1}")
+            new.columns = [c for c in t.columns if c.name == "u" or c.name in t.key_names or rnd.random() < 0.8]
+            new.key_names, new.nrows = t.key_names, t.nrows
+            names = ", ".join(c.name for c in new.columns)
+            select = f"SELECT {names} FROM %s.{t.name} WHERE u %% 3 > 0"
+            self.op(f"CREATE TABLE h.{new.name} AS " + select % "h",
+                    f"SELECT bucketfdw.create_table_as('b.{new.name}', '{select % rnd.choice('hb')}', bucket_by => '{', '.join(t.key_names)}', "
+                    f"buckets => {rnd.choice(self.counts)})", table=new.name)
+            self.tables.append(new)
+            if rnd.random() < 0.5:
+                self.load(new, max(1, self.size // 3))
+
+    def unfinished(self):
+        """Operations of a transaction that stays open while the queries run; often none."""
+        rnd = self.rnd
+        if rnd.random() < 0.75:
+            return []
+        start = len(self.ops)
+        self.ops.append(Transaction("BEGIN"))
+        for _ in range(rnd.choice([0, 1, 2])):
+            self.load(rnd.choice(self.tables), max(1, self.size // 3))
+            if rnd.random() < 0.4:
+                self.ops.append(Transaction("SAVEPOINT s1"))
+                self.load(rnd.choice(self.tables), max(1, self.size // 5))
+                if rnd.random() < 0.5:
+                    self.ops.append(Transaction("ROLLBACK TO s1"))
+        out = self.ops[start:]
+        del self.ops[start:]
+        return out
 
     def change(self, t):
         rnd = self.rnd

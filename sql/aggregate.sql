@@ -1,0 +1,91 @@
+-- GROUP BY and DISTINCT on the bucket key, over scans and joins, without hash and sort.
+CREATE TABLE a_h (k int, v int, t text, n numeric);
+CREATE TABLE b_h (k bigint, w int);
+INSERT INTO a_h SELECT CASE WHEN i % 20 = 0 THEN NULL ELSE i * 7 % 300 END, i, 't' || i % 13, i / 8.0 FROM generate_series(1, 1500) i;
+INSERT INTO b_h SELECT CASE WHEN i % 30 = 0 THEN NULL ELSE i % 350 - 20 END, i FROM generate_series(1, 900) i;
+CREATE FOREIGN TABLE a_b (k int, v int, t text, n numeric) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '8', block_rows '40');
+CREATE FOREIGN TABLE b_b (k bigint, w int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '12', sort_by 'k, w desc', block_rows '30');
+INSERT INTO a_b SELECT * FROM a_h WHERE v % 3 = 0; INSERT INTO a_b SELECT * FROM a_h WHERE v % 3 <> 0;
+INSERT INTO b_b SELECT * FROM b_h WHERE w > 400; INSERT INTO b_b SELECT * FROM b_h WHERE w <= 400;
+ANALYZE a_b; ANALYZE b_b; ANALYZE a_h; ANALYZE b_h;
+
+-- bucketed: no hash, no sort
+CREATE FUNCTION tried(q text, OUT answer text, OUT bucketed boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	plan text;
+BEGIN
+	answer := same(q);
+	PERFORM set_config('enable_hashagg', 'off', true), set_config('enable_sort', 'off', true);
+	plan := nodes(q);
+	PERFORM set_config('enable_hashagg', 'on', true), set_config('enable_sort', 'on', true);
+	EXECUTE 'SET LOCAL enable_hashagg = off';
+	IF same(q) <> answer THEN answer := 'WRONG: sorted'; END IF;
+	EXECUTE 'SET LOCAL enable_hashagg = on';
+	bucketed := plan !~ 'Hash|Sort|Merge|Nested';
+END
+$$;
+SELECT q, (tried(q)).* FROM unnest(ARRAY[
+	'SELECT k, count(*) FROM a_b GROUP BY k',
+	'SELECT k, count(*), count(v), sum(v), min(t), max(n), avg(n), bool_or(v > 700) FROM a_b GROUP BY k',
+	'SELECT k FROM a_b GROUP BY k',
+	'SELECT DISTINCT k FROM a_b',
+	'SELECT DISTINCT k, k FROM a_b',
+	'SELECT count(*), sum(c) FROM (SELECT k, count(*) c FROM a_b GROUP BY k) s',
+	'SELECT k, sum(v) FILTER (WHERE t > ''t5'') FROM a_b WHERE v > 100 GROUP BY k HAVING count(*) > 3',
+	'SELECT k + 1, count(*) FROM a_b GROUP BY k',
+	'SELECT k, sum(v) + 1, max(t) || ''x'' FROM a_b GROUP BY k HAVING min(v) % 2 = 0',
+	'SELECT a.k, count(*), sum(w), max(t) FROM a_b a JOIN b_b b USING (k) GROUP BY a.k',
+	'SELECT b.k, count(*), sum(w), max(t) FROM a_b a JOIN b_b b USING (k) GROUP BY b.k',
+	'SELECT a.k, count(*), count(w) FROM a_b a LEFT JOIN b_b b USING (k) GROUP BY a.k',
+	'SELECT a.k, count(*) FROM a_b a WHERE EXISTS (SELECT 1 FROM b_b b WHERE b.k = a.k AND b.w > a.v) GROUP BY a.k',
+	'SELECT a.k, count(*) FROM a_b a WHERE NOT EXISTS (SELECT 1 FROM b_b b WHERE b.k = a.k) GROUP BY a.k',
+	'SELECT DISTINCT a.k FROM a_b a JOIN b_b b USING (k)',
+	'SELECT a.k, count(*) FROM a_b a JOIN b_b b USING (k) JOIN a_b c USING (k) GROUP BY a.k',
+	'SELECT k, count(*) FROM a_b WHERE k = 5 GROUP BY k',
+	'SELECT k, count(*) FROM a_b WHERE false GROUP BY k']) q;
+-- these must be right, whatever their plan
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT k, array_agg(v ORDER BY v DESC) FROM a_b GROUP BY k',
+	'SELECT k, count(DISTINCT t) FROM a_b GROUP BY k',
+	'SELECT k, string_agg(t, '','' ORDER BY v) FROM a_b GROUP BY k',
+	'SELECT k, percentile_disc(0.5) WITHIN GROUP (ORDER BY v) FROM a_b GROUP BY k',
+	'SELECT k, t, count(*) FROM a_b GROUP BY k, t',
+	'SELECT t, count(*) FROM a_b GROUP BY t',
+	'SELECT k % 10, count(*) FROM a_b GROUP BY k % 10',
+	'SELECT k, t, count(*) FROM a_b GROUP BY ROLLUP (k, t)',
+	'SELECT k, count(*) FROM a_b GROUP BY GROUPING SETS ((k), ())',
+	'SELECT a.k, count(*) FROM a_b a FULL JOIN b_b b ON a.k = b.k GROUP BY a.k',
+	'SELECT b.k, count(*) FROM a_b a LEFT JOIN b_b b ON a.k = b.k GROUP BY b.k',
+	'SELECT k, count(*) FROM a_b FULL JOIN b_b USING (k) GROUP BY k',
+	'SELECT DISTINCT ON (k) k, v, t FROM a_b ORDER BY k, v DESC',
+	'SELECT DISTINCT k, t FROM a_b',
+	'SELECT DISTINCT count(*) FROM a_b GROUP BY k',
+	'SELECT k, generate_series(1, 2) FROM a_b GROUP BY k',
+	'SELECT k, count(*) OVER (PARTITION BY k) FROM a_b',
+	'SELECT k, sum(count(*)) OVER (ORDER BY k) FROM a_b GROUP BY k',
+	'SELECT k, row_number() OVER (PARTITION BY k ORDER BY v DESC) FROM a_b',
+	'SELECT k, count(*) FROM a_b GROUP BY k ORDER BY k DESC NULLS LAST LIMIT 7',
+	'SELECT k, count(*) FROM a_b GROUP BY k UNION ALL SELECT k, count(*) FROM b_b GROUP BY k',
+	'SELECT k FROM a_b INTERSECT SELECT k FROM b_b',
+	'SELECT k FROM a_b EXCEPT SELECT k FROM b_b',
+	'SELECT x, (SELECT count(*) FROM (SELECT k FROM a_b WHERE v % 5 = x GROUP BY k) s) FROM generate_series(0, 4) x']) q;
+-- two key columns; equality classes of floats, numerics and blank-padded text
+CREATE TABLE f_h (x float8, y text, v int);
+INSERT INTO f_h SELECT CASE i % 7 WHEN 0 THEN 'NaN'::float8 WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN NULL ELSE i % 11 END, CASE WHEN i % 10 = 0 THEN NULL ELSE 'y' || i % 4 END, i FROM generate_series(1, 600) i;
+CREATE FOREIGN TABLE f_b (x float8, y text, v int) SERVER bucketfdw OPTIONS (bucket_by 'x, y', buckets '5', block_rows '30');
+INSERT INTO f_b SELECT * FROM f_h WHERE v < 300; INSERT INTO f_b SELECT * FROM f_h WHERE v >= 300;
+SELECT q, (tried(q)).* FROM unnest(ARRAY[
+	'SELECT x + 0 AS x, y, count(*), sum(v) FROM f_b GROUP BY f_b.x, y',
+	'SELECT y, x + 0 AS x, count(*) FROM f_b GROUP BY y, f_b.x',
+	'SELECT count(*) FROM (SELECT DISTINCT x, y FROM f_b) s']) q;
+SELECT same('SELECT x + 0 AS z, count(*) FROM f_b GROUP BY x'), same('SELECT y, count(*) FROM f_b GROUP BY y');
+SET bucketfdw.enable_bucketagg = off;
+SET enable_hashagg = off;
+SELECT nodes('SELECT k, count(*) FROM a_b GROUP BY k') ~ 'Sort' sorts;
+RESET bucketfdw.enable_bucketagg;
+EXPLAIN (COSTS OFF) SELECT k, count(*) FROM a_b GROUP BY k;
+EXPLAIN (COSTS OFF) SELECT a.k, count(*) FROM a_b a JOIN b_b b USING (k) GROUP BY a.k;
+RESET enable_hashagg;
+DROP FOREIGN TABLE a_b, b_b, f_b;
+DROP TABLE a_h, b_h, f_h;
+DROP FUNCTION tried(text);
