@@ -37,8 +37,10 @@
 /* EXPLAIN's output functions moved to their own header in 18 */
 #if PG_VERSION_NUM >= 180000
 #define BF_EXPLAIN_HEADER "commands/explain_format.h"
+#define BF_EXPLAIN_STATE_HEADER "commands/explain_state.h"
 #else
 #define BF_EXPLAIN_HEADER "commands/explain.h"
+#define BF_EXPLAIN_STATE_HEADER "commands/explain.h"
 #endif
 
 /* read exactly size bytes of a BufFile or raise an error */
@@ -78,13 +80,6 @@
 #define BfEstimateArrayLength(node) estimate_array_length(NULL, node)
 #else
 #define BfEstimateArrayLength(node) ((double) estimate_array_length(node))
-#endif
-
-/* does the collation order text by bytes? */
-#if PG_VERSION_NUM >= 180000
-#define BfCollationIsC(collation) (pg_newlocale_from_collation(collation)->collate_is_c)
-#else
-#define BfCollationIsC(collation) lc_collate_is_c(collation)
 #endif
 
 /* outer joins that may set the Var to NULL at this place; known from 16 on */

@@ -6,7 +6,8 @@
 #ifndef BF_SCAN_NODE_H
 #define BF_SCAN_NODE_H
 
-#include "commands/explain.h"
+#include "compat.h"
+#include BF_EXPLAIN_STATE_HEADER
 #include "exec/leaf_reader.h"
 #include "nodes/execnodes.h"
 

@@ -17,8 +17,8 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "plan/batch_qual.h"
+#include "spec/collation.h"
 #include "utils/lsyscache.h"
-#include "utils/pg_locale.h"
 
 int
 KeyOperatorStrategy(Oid opno, KeyClass *keyclass)
@@ -45,7 +45,7 @@ CollationAllows(KeyClass keyclass, Oid collation, bool for_order)
 	if (!OidIsValid(collation))
 		return false;
 	if (for_order)
-		return BfCollationIsC(collation);
+		return CollationIsC(collation);
 	return get_collation_isdeterministic(collation);
 }
 

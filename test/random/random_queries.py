@@ -294,9 +294,14 @@ class Tester:
 
     def fails(self, failure, query):
         """For the shrinker: does the case fail in the same way?"""
+        built = []
+
         def test(ops, tree):
             try:
-                self.build(ops)
+                if not (built and built[0] is ops):
+                    built.clear()
+                    self.build(ops)
+                    built.append(ops)
                 if failure.kind == "verify":
                     r = self.c.query("SELECT * FROM bucketfdw.verify() LIMIT 3")
                     return bool(r.error or r.rows)
@@ -311,6 +316,7 @@ class Tester:
             except Failure as e:
                 return failure.alike(e) and (e.mode is not None or tree is None)
             except ServerGone:
+                built.clear()
                 self.reconnect()
                 return failure.kind == "crash"
             return False
