@@ -69,6 +69,48 @@ SELECT q, same(q) FROM unnest(ARRAY[
 	'SELECT k FROM a_b INTERSECT SELECT k FROM b_b',
 	'SELECT k FROM a_b EXCEPT SELECT k FROM b_b',
 	'SELECT x, (SELECT count(*) FROM (SELECT k FROM a_b WHERE v % 5 = x GROUP BY k) s) FROM generate_series(0, 4) x']) q;
+-- without GROUP BY: computed on batches where every aggregate allows it
+CREATE TABLE c_h (k int, i2 smallint, i4 int, i8 bigint, f8 float8, d date, ts timestamp, tz timestamptz, tm time, o oid, t text);
+INSERT INTO c_h SELECT i % 90, (i % 1000 - 500)::smallint, i * 1000, i * 5000000000, i / 4.0 - 100, date '2020-01-01' + i, timestamp '2020-01-01' + i * interval '1 min', timestamptz '2020-01-01 UTC' - i * interval '1 h', time '00:00' + i * interval '1 s', i::oid, 't' || i FROM generate_series(1, 1000) i;
+UPDATE c_h SET i2 = NULL, i4 = NULL, f8 = NULL, d = NULL WHERE k % 7 = 3;
+INSERT INTO c_h (k) SELECT NULL FROM generate_series(1, 30);
+CREATE FOREIGN TABLE c_b (k int, i2 smallint, i4 int, i8 bigint, f8 float8, d date, ts timestamp, tz timestamptz, tm time, o oid, t text)
+	SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '6', block_rows '100');
+INSERT INTO c_b SELECT * FROM c_h;
+SELECT q, same(q), nodes(q) ~ '^BucketAggregate' batches FROM unnest(ARRAY[
+	'SELECT count(*) FROM c_b',
+	'SELECT count(*), count(k), count(i2), count(t), sum(i2), sum(i4), sum(f8) FROM c_b',
+	'SELECT min(i2), min(i4), min(i8), min(d), min(ts), min(tz), min(tm), min(o), max(i2), max(i4), max(i8), max(d), max(ts), max(tz), max(tm), max(o) FROM c_b',
+	'SELECT count(*) + 1, sum(i4) * 2, max(d) - min(d) FROM c_b WHERE k > 20',
+	'SELECT count(*), sum(i4), min(i4), sum(f8) FROM c_b WHERE k > 1000',
+	'SELECT count(*), sum(i4) FROM c_b WHERE t LIKE ''t1%''',
+	'SELECT count(*), sum(i4), max(i4) FROM c_b WHERE i4 IS NULL',
+	'SELECT count(*) FROM c_b HAVING count(*) > 100',
+	'SELECT count(*) FROM c_b HAVING count(*) > 100000',
+	'SELECT max(i4) FROM c_b HAVING min(i2) < 0 AND count(*) > 5',
+	'SELECT count(*), sum(v), max(w) FROM a_b a JOIN b_b b USING (k)',
+	'SELECT count(*), count(w), sum(w), min(w) FROM a_b a LEFT JOIN b_b b USING (k)',
+	'SELECT count(*), count(w), sum(v) FROM a_b a LEFT JOIN b_b b ON a.k = b.k AND w > v',
+	'SELECT count(*), sum(v) FROM a_b a WHERE NOT EXISTS (SELECT 1 FROM b_b b WHERE b.k = a.k AND b.w > a.v)',
+	'SELECT count(*), sum(v), max(w), count(i2) FROM a_b a JOIN b_b b USING (k) JOIN c_b c USING (k)',
+	'SELECT x, (SELECT count(*) FROM c_b WHERE k = x) FROM generate_series(1, 9) x',
+	'SELECT x, (SELECT sum(v) FROM a_b a JOIN b_b b USING (k) WHERE v % 9 = x) FROM generate_series(1, 9) x',
+	'SELECT count(DISTINCT k), sum(i4) FROM c_b',
+	'SELECT count(*) FILTER (WHERE k > 5) FROM c_b',
+	'SELECT sum(i8), avg(i4), sum(k + 1), max(t) FROM c_b',
+	'SELECT count(c_b) FROM c_b']) q;
+-- errors are core's
+CREATE FOREIGN TABLE over_b (k int, f8 float8) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
+INSERT INTO over_b VALUES (1, 1e308), (2, 1e308), (3, 1e308);
+SELECT sum(f8) FROM over_b;
+INSERT INTO over_b VALUES (0, 'Infinity');
+SELECT sum(f8), count(*) FROM over_b;
+SET bucketfdw.enable_bucketagg = off;
+SELECT sum(f8), count(*) FROM over_b;
+RESET bucketfdw.enable_bucketagg;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT count(*) + 1, max(d) FROM c_b WHERE k > 20 HAVING min(i4) < 5;
+DROP FOREIGN TABLE c_b, over_b;
+DROP TABLE c_h;
 -- two key columns; equality classes of floats, numerics and blank-padded text
 CREATE TABLE f_h (x float8, y text, v int);
 INSERT INTO f_h SELECT CASE i % 7 WHEN 0 THEN 'NaN'::float8 WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN NULL ELSE i % 11 END, CASE WHEN i % 10 = 0 THEN NULL ELSE 'y' || i % 4 END, i FROM generate_series(1, 600) i;

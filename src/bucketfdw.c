@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "exec/bucket_agg.h"
 #include "exec/bucket_join.h"
 #include "fmgr.h"
 #include "guc.h"
@@ -24,6 +25,7 @@ _PG_init(void)
 	StoreInit();
 	LoadInit();
 	BucketJoinInit();
+	BucketAggInit();
 	JoinPathInit();
 	AggPathInit();
 }

@@ -14,8 +14,6 @@
 #include "exec/bucket_join_state.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 static Node *CreateBucketJoinState(CustomScan *cscan);
@@ -64,96 +62,11 @@ BucketJoinOf(PlanState *planstate)
 }
 
 /*
- * The node below a child: the child itself, or what lies under the Result
- * with a one-time filter that core puts on a scan with a pseudoconstant qual.
- */
-static void
-ResolveInput(JoinInput *input, PlanState *child)
-{
-	input->planstate = child;
-	if (IsA(child, ResultState) && outerPlanState(child) != NULL)
-	{
-		input->gate = (ResultState *) child;
-		child = outerPlanState(child);
-	}
-	input->node = child;
-	input->scan = ScanNodeOf(child);
-	input->join = BucketJoinOf(child);
-}
-
-static void
-DescribeKey(JoinInput *input, int k, int col, Oid type)
-{
-	input->keycols[k] = col;
-	input->keytypes[k] = getBaseType(type);
-	input->keyclasses[k] = KeyClassOfType(input->keytypes[k]);
-}
-
-/* Batch columns of an input, their types, and the keys among them. */
-static void
-DescribeInput(JoinInput *input, List *keys)
-{
-	input->nkeys = list_length(keys);
-	input->keycols = palloc(input->nkeys * sizeof(int));
-	input->keytypes = palloc(input->nkeys * sizeof(Oid));
-	input->keyclasses = palloc(input->nkeys * sizeof(KeyClass));
-	if (input->scan != NULL)
-	{
-		BucketScanState *scan = input->scan;
-		TupleDesc	desc = RelationGetDescr(scan->ss->ss_currentRelation);
-
-		input->ncols = scan->ncols;
-		input->typlen = palloc(input->ncols * sizeof(int16));
-		input->typbyval = palloc(input->ncols * sizeof(bool));
-		for (int c = 0; c < scan->ncols; c++)
-		{
-			Form_pg_attribute att = TupleDescAttr(desc, scan->attnums[c] - 1);
-
-			input->typlen[c] = att->attlen;
-			input->typbyval[c] = att->attbyval;
-		}
-		for (int k = 0; k < input->nkeys; k++)
-		{
-			AttrNumber	attnum = (AttrNumber) list_nth_int(keys, k);
-			int			col = ScanNodeColumn(scan, attnum);
-
-			if (col < 0)
-				elog(ERROR, "key column %d of a bucket join is not read", attnum);
-			DescribeKey(input, k, col, TupleDescAttr(desc, attnum - 1)->atttypid);
-		}
-	}
-	else
-	{
-		CustomScan *cscan = (CustomScan *) input->join->css.ss.ps.plan;
-		ListCell   *lc;
-		int			c = 0;
-
-		input->ncols = list_length(cscan->custom_scan_tlist);
-		input->typlen = palloc(input->ncols * sizeof(int16));
-		input->typbyval = palloc(input->ncols * sizeof(bool));
-		foreach(lc, cscan->custom_scan_tlist)
-		{
-			TargetEntry *tle = lfirst_node(TargetEntry, lc);
-
-			get_typlenbyval(exprType((Node *) tle->expr), &input->typlen[c], &input->typbyval[c]);
-			c++;
-		}
-		for (int k = 0; k < input->nkeys; k++)
-		{
-			int			col = list_nth_int(keys, k);
-			TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, col);
-
-			DescribeKey(input, k, col, exprType((Node *) tle->expr));
-		}
-	}
-}
-
-/*
  * A plan can outlive the layout it was made for only by a bug; the files have
  * the last word, so say so rather than join in the wrong order.
  */
 static void
-CheckInputOrder(JoinInput *input, List *keys)
+CheckInputOrder(BatchInput *input, List *keys)
 {
 	Manifest   *m;
 
@@ -190,7 +103,7 @@ DescribeOutput(BucketJoinState *state, List *sides, List *columns)
 	{
 		JoinOutput *out = &state->out[i];
 		int			column = list_nth_int(columns, i);
-		JoinInput  *input;
+		BatchInput  *input;
 
 		out->side = list_nth_int(sides, i);
 		input = &state->input[out->side];
@@ -226,7 +139,7 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 		PlanState  *child = ExecInitNode((Plan *) lfirst(lc), estate, eflags);
 
 		node->custom_ps = lappend(node->custom_ps, child);
-		ResolveInput(&state->input[i++], child);
+		BatchInputResolve(&state->input[i++], child);
 	}
 	Assert(i == 2);
 	state->joinqual = ExecInitQual(cscan->custom_exprs, &node->ss.ps);
@@ -237,7 +150,7 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 	{
 		if (state->input[i].scan == NULL && state->input[i].join == NULL)
 			elog(ERROR, "input of a bucket join is not bucketed");
-		DescribeInput(&state->input[i], i == 0 ? okeys : ikeys);
+		BatchInputDescribe(&state->input[i], i == 0 ? okeys : ikeys);
 		CheckInputOrder(&state->input[i], i == 0 ? okeys : ikeys);
 	}
 	DescribeOutput(state, list_nth(cscan->custom_private, JOIN_PRIVATE_SIDES),

@@ -8,27 +8,8 @@
 #ifndef BF_BUCKET_JOIN_STATE_H
 #define BF_BUCKET_JOIN_STATE_H
 
+#include "exec/batch_input.h"
 #include "exec/merge_join.h"
-#include "exec/scan_node.h"
-
-struct BucketJoinState;
-
-typedef struct JoinInput
-{
-	PlanState  *planstate;		/* the child as it stands in custom_ps */
-	PlanState  *node;			/* the scan or join itself */
-	ResultState *gate;			/* a one-time filter between the two, or NULL */
-	bool		gate_closed;	/* its condition is false: no row */
-	BucketScanState *scan;		/* one of these two, unless plain EXPLAIN */
-	struct BucketJoinState *join;
-	int			nkeys;
-	int		   *keycols;		/* batch columns */
-	Oid		   *keytypes;
-	KeyClass   *keyclasses;
-	int			ncols;			/* of its batches */
-	int16	   *typlen;			/* per batch column */
-	bool	   *typbyval;
-} JoinInput;
 
 /* Where a column of the scan slot comes from. */
 typedef struct JoinOutput
@@ -42,7 +23,7 @@ typedef struct BucketJoinState
 {
 	CustomScanState css;		/* must be first */
 	JoinType	jointype;
-	JoinInput	input[2];		/* outer, inner */
+	BatchInput	input[2];		/* outer, inner */
 	ExprState  *joinqual;		/* residual join quals */
 	bool		plain;			/* inner, without conditions or whole rows */
 	int			nout;
@@ -60,9 +41,10 @@ typedef struct BucketJoinState
 
 	/* as an input of another join */
 	Batch		batch;
-	int			nbatch;
-	uint16	   *lrow;			/* entries of the batch */
-	uint16	   *rrow;
+	const uint16 *lrow;			/* entries of the batch */
+	const uint16 *rrow;
+	uint16	   *lrow_buffer;
+	uint16	   *rrow_buffer;
 	Datum	  **values;			/* per column, made on first use */
 	bool	  **nulls;
 

@@ -16,7 +16,7 @@
 
 /* "alias.column" of the k-th key of an input, as EXPLAIN names relations. */
 static char *
-KeyName(JoinInput *input, CustomScan *parent, int side, int k, ExplainState *es)
+KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es)
 {
 	List	   *keys = list_nth(parent->custom_private,
 								side == 0 ? JOIN_PRIVATE_OUTER_KEYS : JOIN_PRIVATE_INNER_KEYS);
@@ -100,7 +100,7 @@ JoinTypeName(JoinType jointype)
 
 /* Bucket counts of the tables below: each once, in the order they stand. */
 static List *
-LeafCounts(JoinInput *input, Snapshot snapshot, List *counts)
+LeafCounts(BatchInput *input, Snapshot snapshot, List *counts)
 {
 	if (IsA(input->node, ForeignScanState))
 	{

@@ -11,78 +11,10 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/*
- * Inputs
- */
-
 static void
-InputStart(JoinInput *input)
+MergeSpecOf(BatchInput *input, MergeInputSpec *spec)
 {
-	/* as ExecProcNode would: parameters may have changed */
-	if (input->planstate->chgParam != NULL)
-		ExecReScan(input->planstate);
-	if (input->node->chgParam != NULL)
-		ExecReScan(input->node);
-	input->gate_closed = input->gate != NULL &&
-		!ExecQual(input->gate->resconstantqual, input->gate->ps.ps_ExprContext);
-	if (input->scan)
-		ScanNodeStart(input->scan);
-	else
-		JoinNodeStart(input->join);
-}
-
-/* gcd of the bucket counts of the files below; 0 when there is none. */
-static int
-InputBuckets(JoinInput *input)
-{
-	return input->scan ? ManifestBuckets(input->scan->manifest) : input->join->nbuckets;
-}
-
-static int64
-InputGroupRows(JoinInput *input, int ngroups, int group)
-{
-	if (input->gate_closed)
-		return 0;
-	if (input->scan)
-		return input->scan->never ? 0 : LeafGroupRows(input->scan->leaf, ngroups, group);
-	return JoinNodeGroupRows(input->join, ngroups, group);
-}
-
-static void
-InputOpenGroup(JoinInput *input, int ngroups, int group)
-{
-	if (input->scan)
-		ScanNodeOpenGroup(input->scan, ngroups, group, input->nkeys);
-	else
-		JoinNodeOpenGroup(input->join, ngroups, group);
-}
-
-static void
-InputClose(JoinInput *input)
-{
-	if (input->scan)
-		ScanNodeClose(input->scan);
-	else
-		JoinNodeCloseGroup(input->join);
-}
-
-/* MergeInputNext */
-static Batch *
-InputNextBatch(void *arg, const KeyBound *bound)
-{
-	JoinInput  *input = arg;
-
-	if (input->gate_closed)
-		return NULL;
-	if (input->scan)
-		return ScanNodeNextBatch(input->scan, bound);
-	return JoinNodeNextBatch(input->join, bound);
-}
-
-static void
-MergeSpecOf(JoinInput *input, MergeInputSpec *spec)
-{
-	spec->next = InputNextBatch;
+	spec->next = BatchInputNext;
 	spec->arg = input;
 	spec->keycols = input->keycols;
 	spec->keytypes = input->keytypes;
@@ -122,11 +54,11 @@ JoinNodeStart(BucketJoinState *state)
 	MemoryContext old = MemoryContextSwitchTo(state->cxt);
 
 	for (int i = 0; i < 2; i++)
-		InputStart(&state->input[i]);
+		BatchInputStart(&state->input[i]);
 
 	/* an input without files has no say in how groups are cut */
-	state->nbuckets = GreatestCommonDivisor(InputBuckets(&state->input[0]),
-											InputBuckets(&state->input[1]));
+	state->nbuckets = GreatestCommonDivisor(BatchInputBuckets(&state->input[0]),
+											BatchInputBuckets(&state->input[1]));
 	if (state->merge == NULL)
 	{
 		MergeInputSpec left;
@@ -148,12 +80,12 @@ JoinNodeStart(BucketJoinState *state)
 int64
 JoinNodeGroupRows(BucketJoinState *state, int ngroups, int group)
 {
-	int64		outer = InputGroupRows(&state->input[0], ngroups, group);
+	int64		outer = BatchInputGroupRows(&state->input[0], ngroups, group);
 	int64		inner;
 
 	if (outer == 0 && state->jointype != JOIN_FULL)
 		return 0;
-	inner = InputGroupRows(&state->input[1], ngroups, group);
+	inner = BatchInputGroupRows(&state->input[1], ngroups, group);
 	switch (state->jointype)
 	{
 		case JOIN_INNER:
@@ -173,8 +105,8 @@ JoinNodeOpenGroup(BucketJoinState *state, int ngroups, int group)
 
 	for (int i = 0; i < 2; i++)
 	{
-		rows[i] = InputGroupRows(&state->input[i], ngroups, group);
-		InputOpenGroup(&state->input[i], ngroups, group);
+		rows[i] = BatchInputGroupRows(&state->input[i], ngroups, group);
+		BatchInputOpenGroup(&state->input[i], ngroups, group);
 	}
 	/* the smaller input first: it may be empty, or let the other one skip */
 	MergeJoinStart(state->merge, rows[0] <= rows[1]);
@@ -190,8 +122,8 @@ JoinNodeCloseGroup(BucketJoinState *state)
 	if (!state->in_group)
 		return;
 	MergeJoinReset(state->merge);
-	InputClose(&state->input[0]);
-	InputClose(&state->input[1]);
+	BatchInputClose(&state->input[0]);
+	BatchInputClose(&state->input[1]);
 	state->in_group = false;
 }
 
@@ -424,12 +356,12 @@ MakeOutputBatch(BucketJoinState *state)
 {
 	Batch	   *batch = &state->batch;
 
-	if (state->lrow == NULL)
+	if (state->lrow_buffer == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(state->cxt);
 
-		state->lrow = palloc(MERGE_PAIRS * sizeof(uint16));
-		state->rrow = palloc(MERGE_PAIRS * sizeof(uint16));
+		state->lrow_buffer = palloc(MERGE_PAIRS * sizeof(uint16));
+		state->rrow_buffer = palloc(MERGE_PAIRS * sizeof(uint16));
 		state->values = palloc0(Max(state->nout, 1) * sizeof(Datum *));
 		state->nulls = palloc0(Max(state->nout, 1) * sizeof(bool *));
 		batch->ncols = state->nout;
@@ -458,6 +390,15 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 		CHECK_FOR_INTERRUPTS();
 		if (!MergeJoinNext(state->merge, state->pairs))
 			break;
+		if (state->plain)
+		{
+			n = state->pairs->n;
+			state->lrow = state->pairs->lrow;
+			state->rrow = state->pairs->rrow;
+			break;
+		}
+		state->lrow = state->lrow_buffer;
+		state->rrow = state->rrow_buffer;
 		for (int i = 0; i < state->pairs->n; i++)
 		{
 			bool		filled;
@@ -468,8 +409,8 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 			old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 			output = EntryIsOutput(state, i, &filled);
 			MemoryContextSwitchTo(old);
-			state->lrow[n] = state->pairs->lrow[i];
-			state->rrow[n] = state->pairs->rrow[i];
+			state->lrow_buffer[n] = state->pairs->lrow[i];
+			state->rrow_buffer[n] = state->pairs->rrow[i];
 			n += output;
 		}
 	}

@@ -179,6 +179,13 @@ ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys)
 	LeafOpenGroup(scan->leaf, ngroups, group, nkeys);
 }
 
+void
+ScanNodeOpenAll(BucketScanState *scan)
+{
+	ScanNodeStart(scan);
+	LeafOpenAll(scan->leaf);
+}
+
 /* Keep the selected rows of a batch for which the node's row quals hold. */
 static void
 ApplyRowQuals(BucketScanState *scan, Batch *batch)

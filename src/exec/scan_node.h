@@ -61,6 +61,8 @@ extern void ScanNodeStart(BucketScanState *scan);
 
 /* Batch by batch, as LeafOpenGroup and friends, with the node's row quals applied. */
 extern void ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys);
+/* All rows in file order, batch by batch. */
+extern void ScanNodeOpenAll(BucketScanState *scan);
 extern Batch *ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound);
 extern void ScanNodeClose(BucketScanState *scan);
 

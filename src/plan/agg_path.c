@@ -19,6 +19,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
+#include "plan/agg_fused.h"
 #include "plan/agg_path.h"
 #include "plan/batch_qual.h"
 #include "plan/bucketed.h"
@@ -163,7 +164,10 @@ UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel
 	if (!bf_enable || !bf_enable_bucketagg)
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
+	{
 		GroupingPaths(root, input_rel, output_rel, extra);
+		FusedAggPath(root, input_rel, output_rel, extra);
+	}
 	else if (stage == UPPERREL_DISTINCT)
 		DistinctPaths(root, input_rel, output_rel);
 }

@@ -89,7 +89,7 @@ AddVars(List *vars, Node *node)
  * Scan, its place in the output of a BucketJoin.  Which outer joins may have
  * nulled it does not matter: the child delivers it as it is there.
  */
-static int
+int
 ColumnOfChild(Plan *child, Var *var)
 {
 	ListCell   *lc;

@@ -15,6 +15,12 @@ extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
 							 const BucketInput *inner, const JoinClauses *clauses,
 							 RelOptInfo *outerrel, bool as_input);
 
+/*
+ * The column of a child plan that holds a Var: its attribute number where the
+ * child is a Foreign Scan, its place in the output where it is a BucketJoin.
+ */
+extern int	ColumnOfChild(Plan *child, Var *var);
+
 /* PlanCustomPath */
 extern Plan *PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, struct CustomPath *best_path,
 							List *tlist, List *clauses, List *custom_plans);

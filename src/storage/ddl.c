@@ -42,6 +42,22 @@ PG_FUNCTION_INFO_V1(bucketfdw_object_dropped);
 PGDLLEXPORT Datum bucketfdw_ddl_command(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_object_dropped(PG_FUNCTION_ARGS);
 
+/*
+ * Leave the lines about our trigger and its query out of error messages: it is
+ * the user's command that fails.  Returns what to restore at the end; after an
+ * error core does that.
+ */
+static ErrorContextCallback *
+HideTriggerContext(void)
+{
+	ErrorContextCallback *saved = error_context_stack;
+
+	/* SPI's for the query, PL/pgSQL's for the function */
+	if (saved != NULL && saved->previous != NULL)
+		error_context_stack = saved->previous->previous;
+	return saved;
+}
+
 /* true if rows of the table exist, those collected in this transaction included. */
 static bool
 HasRows(Oid relid)
@@ -401,6 +417,7 @@ bucketfdw_ddl_command(PG_FUNCTION_ARGS)
 	const Oid  *oids;
 	int			noids;
 	ListCell   *lc;
+	ErrorContextCallback *context = HideTriggerContext();
 
 	oids = CatalogArray(PointerGetDatum(array), OIDOID, &noids);
 	for (int i = 0; i < noids; i++)
@@ -438,6 +455,7 @@ bucketfdw_ddl_command(PG_FUNCTION_ARGS)
 				break;
 		}
 	}
+	error_context_stack = context;
 	PG_RETURN_VOID();
 }
 
@@ -472,21 +490,22 @@ bucketfdw_object_dropped(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
 	int			attnum = PG_GETARG_INT32(1);
+	ErrorContextCallback *context = HideTriggerContext();
 
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 	{
 		if (attnum > 0 && IsBucketTable(relid))
 			ColumnDropped(relid, (AttrNumber) attnum);
-		PG_RETURN_VOID();
 	}
-	if (attnum != 0)
-		PG_RETURN_VOID();
-
-	if (store_discard_hook)
-		store_discard_hook(relid);
-	ManifestDelete(relid, true, true);
-	DeadFilesDelete(relid);
-	SpecDelete(relid);
-	StoreDropAtCommit(relid);
+	else if (attnum == 0)
+	{
+		if (store_discard_hook)
+			store_discard_hook(relid);
+		ManifestDelete(relid, true, true);
+		DeadFilesDelete(relid);
+		SpecDelete(relid);
+		StoreDropAtCommit(relid);
+	}
+	error_context_stack = context;
 	PG_RETURN_VOID();
 }

@@ -248,29 +248,26 @@ ForgetSynced(Oid relid)
 	}
 }
 
-/* Close and unlink the files of subtransactions at or below a nest level. */
+/*
+ * Close and unlink the files of subtransactions at or below a nest level.
+ * They stand at the end of the array: a parent adds nothing while its child
+ * runs.
+ */
 static void
 UndoFiles(int nest)
 {
-	int			kept = 0;
 	int64		removed = 0;
 
-	for (int i = 0; i < nfiles; i++)
+	while (nfiles > 0 && files[nfiles - 1].nest >= nest)
 	{
+		PendingFile *entry = &files[--nfiles];
 		char		path[MAXPGPATH];
 
-		if (files[i].nest < nest)
-		{
-			files[kept++] = files[i];
-			continue;
-		}
-		if (files[i].vfd >= 0)
-			FileClose(files[i].vfd);
-		DirectoryFilePath(path, MyDatabaseId, files[i].relid, files[i].file_id,
-						  files[i].first_bucket);
+		if (entry->vfd >= 0)
+			FileClose(entry->vfd);
+		DirectoryFilePath(path, MyDatabaseId, entry->relid, entry->file_id, entry->first_bucket);
 		(void) DirectoryUnlink(path, LOG, &removed);
 	}
-	nfiles = kept;
 }
 
 /* Forget everything at the end of a transaction. */
@@ -336,25 +333,22 @@ static void
 SubXactEnd(SubXactEvent event, SubTransactionId mySubid, SubTransactionId parentSubid, void *arg)
 {
 	int			nest = GetCurrentTransactionNestLevel();
-	int			kept = 0;
 
 	switch (event)
 	{
 		case SUBXACT_EVENT_ABORT_SUB:
 			UndoFiles(nest);
-			for (int i = 0; i < ndrops; i++)
-				if (drops[i].nest < nest)
-					drops[kept++] = drops[i];
-			ndrops = kept;
+			while (ndrops > 0 && drops[ndrops - 1].nest >= nest)
+				ndrops--;
 			if (wrote_nest >= nest)
 				wrote_nest = 0;
 			break;
 
 		case SUBXACT_EVENT_COMMIT_SUB:
-			for (int i = 0; i < nfiles; i++)
-				files[i].nest = Min(files[i].nest, nest - 1);
-			for (int i = 0; i < ndrops; i++)
-				drops[i].nest = Min(drops[i].nest, nest - 1);
+			for (int i = nfiles - 1; i >= 0 && files[i].nest >= nest; i--)
+				files[i].nest = nest - 1;
+			for (int i = ndrops - 1; i >= 0 && drops[i].nest >= nest; i--)
+				drops[i].nest = nest - 1;
 			if (wrote_nest >= nest)
 				wrote_nest = nest - 1;
 			break;

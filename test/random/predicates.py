@@ -204,7 +204,7 @@ class Predicates:
         """Pairs of columns to equate: the bucket columns of rel with columns of their domains where there are any."""
         rnd = self.rnd
         out = []
-        if rel.key and self.chance(0.85):
+        if rel.key and self.chance(0.93):
             aliases = list({r.expr.split(".")[0] for r in refs})
             rnd.shuffle(aliases)
             for al in aliases:
@@ -217,7 +217,7 @@ class Predicates:
                         break
                     # same name first: that is how two tables of one signature agree
                     same = [r for r in cand if r.column.name == k.column.name]
-                    r = rnd.choice(same if same and self.chance(0.85) else cand)
+                    r = rnd.choice(same if same and self.chance(0.95) else cand)
                     used.add(r.expr)
                     out.append((r, k))
                 if out:
@@ -227,7 +227,7 @@ class Predicates:
             if not all_pairs:
                 return []
             out = rnd.sample(all_pairs, min(len(all_pairs), rnd.choice([1, 1, 2])))
-        elif len(out) > 1 and self.chance(0.1):
+        elif len(out) > 1 and self.chance(0.06):
             out.pop(rnd.randrange(len(out)))
         rnd.shuffle(out)
         return out

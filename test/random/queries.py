@@ -55,13 +55,13 @@ class Generator(Predicates):
         """A table, a view, a CTE, a subquery, LATERAL when there is something on its left."""
         rnd = self.rnd
         x = rnd.random()
-        if depth <= 0 or x < 0.74:
+        if depth <= 0 or x < 0.87:
             return self.base(alias)
-        if x < 0.79 and (self.world.views or self.ctes):
+        if x < 0.89 and (self.world.views or self.ctes):
             name, refs, ids = rnd.choice(self.world.views + self.ctes)
             self.canon = self.canon or any(fuzzy for _, _, fuzzy in refs)
             return f"{name} {alias}", self.renamed(alias, refs, ids)
-        if x < 0.84:
+        if x < 0.92:
             inner = self.alias()
             node, rel = self.base(inner)
             where = Lst(" WHERE ", [self.condition(rel.refs, 1) for _ in range(rnd.randint(0, 2))], " AND ")
@@ -69,7 +69,7 @@ class Generator(Predicates):
             out = Rel(alias, [Ref(f"{alias}.{r.column.name}", r.column) for r in rel.refs], [f"{alias}.u"])
             out.key = [out.named(k.column.name) for k in rel.key]
             return Alt(Seq("(SELECT * FROM ", node, where, tail, f") {alias}"), f"{node.split()[0]} {alias}"), out
-        if x < 0.88 and left:
+        if x < 0.94 and left:
             inner = self.alias()
             node, rel = self.base(inner)
             pairs = self.pairs(left, rel)
@@ -79,7 +79,7 @@ class Generator(Predicates):
                 out = Rel(alias, [Ref(f"{alias}.{r.column.name}", r.column) for r in rel.refs], [f"{alias}.u"])
                 out.lateral = True
                 return Seq("LATERAL (SELECT * FROM ", node, where, tail, f") {alias}"), out
-        if x < 0.93:
+        if x < 0.96:
             inner = self.alias()
             node, rel = self.base(inner)
             by = [r for r in rel.refs if r.kind]
@@ -93,7 +93,7 @@ class Generator(Predicates):
             names = ", ".join(k.expr for k in keys)
             out = Rel(alias, refs, [r.expr for r in refs[:-1]], [r for r in refs[:-1]], whole=False)
             return Seq(f"(SELECT {names}, ", ", ".join(aggs), " FROM ", node, where, f" GROUP BY {names}) {alias}"), out
-        if x < 0.97:
+        if x < 0.985:
             node, refs, ids = self.sub_select(depth - 1)
             return Seq("(", node, f") {alias}"), self.renamed(alias, refs, ids)
         return self.union_item(alias)
@@ -269,7 +269,7 @@ class Generator(Predicates):
 
     def select(self):
         rnd = self.rnd
-        n = rnd.choice([1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 4, 5])
+        n = rnd.choice([1] * 2 + [2] * 12 + [3] * 2 + [4, 5])
         node, rels = self.from_tree(n, 2)
         refs = [r for rel in rels for r in rel.refs]
         where = list(self.late)

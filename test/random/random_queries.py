@@ -333,12 +333,21 @@ class Tester:
             kind, query.kind = "simple", "simple"
             if not self.fails(failure, query)(ops, tree):
                 kind = query.kind = "prepared" if params(tree) else "cursor"
+        try:
+            self.reconnect()
+        except OSError:
+            pass
+        if not self.fails(failure, query)(ops, tree):
+            print(f"It does not repeat in a new session by itself; the round of seed {self.seed} may show it.  The query:\n"
+                  f"{render(tree, failure.which) if tree is not None else None}\nSettings: {MODES.get(failure.mode)}", flush=True)
+            return
         shrinker = Shrinker(self.fails(failure, query), self.args.shrink)
         ops, tree = shrinker.shrink(ops, tree)
-        text = script(ops, tree, kind, MODES.get(failure.mode, []), f"{failure.kind}, mode {failure.mode}: {failure.text}", failure.which, SETUP)
+        text = script(ops, tree, kind, MODES.get(failure.mode, []), f"{failure.kind}, mode {failure.mode}: {failure.text}", failure.which)
         print(f"-------- a script that shows it (after {shrinker.tests} tries)\n{text}\n--------", flush=True)
 
     def round(self, seed):
+        self.seed = seed
         rnd = random.Random(seed)
         world = World(rnd)
         generator = Generator(rnd, world)

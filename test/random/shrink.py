@@ -3,6 +3,7 @@ import time
 
 from tables import Load, Statement, Transaction
 from tree import params, render, smaller
+from values import SETUP
 
 
 class Shrinker:
@@ -112,10 +113,13 @@ class Shrinker:
         return Statement(texts["h"], texts["b"], o.table, o.refusable)
 
 
-def script(ops, tree, kind, settings, what, which, setup):
+def script(ops, tree, kind, settings, what, which):
     """The case as SQL for psql."""
     lines = ["-- " + x for x in what.split("\n")]
-    lines += ["CREATE EXTENSION IF NOT EXISTS bucketfdw;", setup.strip(), "CREATE SCHEMA h;", "CREATE SCHEMA b;"]
+    lines.append("CREATE EXTENSION IF NOT EXISTS bucketfdw;")
+    used = " ".join(text for o in ops for text, _ in o.sql("b")) + (render(tree) if tree is not None else "")
+    lines += [x for x in SETUP.strip().split("\n") if x.split()[2].split(".")[1] in used]
+    lines += ["CREATE SCHEMA h;", "CREATE SCHEMA b;"]
     for o in ops:
         for s in ("h", "b"):
             for text, data in o.sql(s):

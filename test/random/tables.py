@@ -151,7 +151,7 @@ class World:
         t = Table(name)
         cols = [Column("u", "int8")]
         cols[0].not_null = rnd.random() < 0.5
-        match = rnd.random() < 0.93
+        match = rnd.random() < 0.95
         wanted = list(self.signature) if match else [rnd.choice(self.domains) for _ in range(rnd.randint(1, 3))]
         key = []
         for d in wanted:
@@ -194,7 +194,7 @@ class World:
             options.append(f"compression '{rnd.choice(['lz4', 'zstd', 'none'])}'")
         opts = f"SERVER bucketfdw OPTIONS ({', '.join(options)})"
         ddl = ",\n  ".join(c.ddl() for c in cols)
-        if rnd.random() < 0.15:
+        if rnd.random() < 0.12:
             self.partitioned(t, key, ddl, opts)
         else:
             self.op(f"CREATE TABLE h.{name} (\n  {ddl})", f"CREATE FOREIGN TABLE b.{name} (\n  {ddl})\n  {opts}", table=name)

@@ -1,0 +1,172 @@
+/*
+ * batch_input.c
+ *	  A child of a node of ours, read batch by batch: a Foreign Scan or a
+ *	  BucketJoin.
+ */
+#include "postgres.h"
+
+#include "exec/batch_input.h"
+#include "exec/bucket_join_state.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/*
+ * The node below a child: the child itself, or what lies under the Result
+ * with a one-time filter that core puts on a scan with a pseudoconstant qual.
+ */
+void
+BatchInputResolve(BatchInput *input, PlanState *child)
+{
+	input->planstate = child;
+	if (IsA(child, ResultState) && outerPlanState(child) != NULL)
+	{
+		input->gate = (ResultState *) child;
+		child = outerPlanState(child);
+	}
+	input->node = child;
+	input->scan = ScanNodeOf(child);
+	input->join = BucketJoinOf(child);
+}
+
+static void
+DescribeKey(BatchInput *input, int k, int col, Oid type)
+{
+	input->keycols[k] = col;
+	input->keytypes[k] = getBaseType(type);
+	input->keyclasses[k] = KeyClassOfType(input->keytypes[k]);
+}
+
+void
+BatchInputDescribe(BatchInput *input, List *keys)
+{
+	input->nkeys = list_length(keys);
+	input->keycols = palloc(input->nkeys * sizeof(int));
+	input->keytypes = palloc(input->nkeys * sizeof(Oid));
+	input->keyclasses = palloc(input->nkeys * sizeof(KeyClass));
+	if (input->scan != NULL)
+	{
+		BucketScanState *scan = input->scan;
+		TupleDesc	desc = RelationGetDescr(scan->ss->ss_currentRelation);
+
+		input->ncols = scan->ncols;
+		input->typlen = palloc(input->ncols * sizeof(int16));
+		input->typbyval = palloc(input->ncols * sizeof(bool));
+		for (int c = 0; c < scan->ncols; c++)
+		{
+			Form_pg_attribute att = TupleDescAttr(desc, scan->attnums[c] - 1);
+
+			input->typlen[c] = att->attlen;
+			input->typbyval[c] = att->attbyval;
+		}
+		for (int k = 0; k < input->nkeys; k++)
+		{
+			AttrNumber	attnum = (AttrNumber) list_nth_int(keys, k);
+			int			col = ScanNodeColumn(scan, attnum);
+
+			if (col < 0)
+				elog(ERROR, "key column %d of a bucket join is not read", attnum);
+			DescribeKey(input, k, col, TupleDescAttr(desc, attnum - 1)->atttypid);
+		}
+	}
+	else
+	{
+		CustomScan *cscan = (CustomScan *) input->join->css.ss.ps.plan;
+		ListCell   *lc;
+		int			c = 0;
+
+		input->ncols = list_length(cscan->custom_scan_tlist);
+		input->typlen = palloc(input->ncols * sizeof(int16));
+		input->typbyval = palloc(input->ncols * sizeof(bool));
+		foreach(lc, cscan->custom_scan_tlist)
+		{
+			TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+			get_typlenbyval(exprType((Node *) tle->expr), &input->typlen[c], &input->typbyval[c]);
+			c++;
+		}
+		for (int k = 0; k < input->nkeys; k++)
+		{
+			int			col = list_nth_int(keys, k);
+			TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, col);
+
+			DescribeKey(input, k, col, exprType((Node *) tle->expr));
+		}
+	}
+}
+
+void
+BatchInputStart(BatchInput *input)
+{
+	/* as ExecProcNode would: parameters may have changed */
+	if (input->planstate->chgParam != NULL)
+		ExecReScan(input->planstate);
+	if (input->node->chgParam != NULL)
+		ExecReScan(input->node);
+	input->gate_closed = input->gate != NULL &&
+		!ExecQual(input->gate->resconstantqual, input->gate->ps.ps_ExprContext);
+	if (input->scan)
+		ScanNodeStart(input->scan);
+	else
+		JoinNodeStart(input->join);
+}
+
+int
+BatchInputBuckets(BatchInput *input)
+{
+	return input->scan ? ManifestBuckets(input->scan->manifest) : input->join->nbuckets;
+}
+
+int64
+BatchInputGroupRows(BatchInput *input, int ngroups, int group)
+{
+	if (input->gate_closed)
+		return 0;
+	if (input->scan)
+		return input->scan->never ? 0 : LeafGroupRows(input->scan->leaf, ngroups, group);
+	return JoinNodeGroupRows(input->join, ngroups, group);
+}
+
+void
+BatchInputOpenGroup(BatchInput *input, int ngroups, int group)
+{
+	if (input->scan)
+		ScanNodeOpenGroup(input->scan, ngroups, group, input->nkeys);
+	else
+		JoinNodeOpenGroup(input->join, ngroups, group);
+}
+
+void
+BatchInputClose(BatchInput *input)
+{
+	if (input->scan)
+		ScanNodeClose(input->scan);
+	else
+		JoinNodeCloseGroup(input->join);
+}
+
+Batch *
+BatchInputNext(void *arg, const KeyBound *bound)
+{
+	BatchInput  *input = arg;
+
+	if (input->gate_closed)
+		return NULL;
+	if (input->scan)
+		return ScanNodeNextBatch(input->scan, bound);
+	return JoinNodeNextBatch(input->join, bound);
+}
+
+int
+BatchInputColumn(const BatchInput *input, int column)
+{
+	int			col;
+
+	if (input->scan == NULL)
+		return column;
+	col = ScanNodeColumn(input->scan, (AttrNumber) column);
+	if (col < 0)
+		elog(ERROR, "column %d of a child is not read", column);
+	return col;
+}

@@ -1,0 +1,55 @@
+/*
+ * batch_input.h
+ *	  A child of a node of ours, read batch by batch: a Foreign Scan or a
+ *	  BucketJoin, maybe under a Result with a one-time filter.
+ */
+#ifndef BF_BATCH_INPUT_H
+#define BF_BATCH_INPUT_H
+
+#include "exec/scan_node.h"
+
+struct BucketJoinState;
+
+typedef struct BatchInput
+{
+	PlanState  *planstate;		/* the child as it stands in custom_ps */
+	PlanState  *node;			/* the scan or join itself */
+	ResultState *gate;			/* a one-time filter between the two, or NULL */
+	bool		gate_closed;	/* its condition is false: no row */
+	BucketScanState *scan;		/* one of these two, unless plain EXPLAIN */
+	struct BucketJoinState *join;
+	int			nkeys;
+	int		   *keycols;		/* batch columns */
+	Oid		   *keytypes;
+	KeyClass   *keyclasses;
+	int			ncols;			/* of its batches */
+	int16	   *typlen;			/* per batch column */
+	bool	   *typbyval;
+} BatchInput;
+
+/* Find the node below a child. */
+extern void BatchInputResolve(BatchInput *input, PlanState *child);
+
+/* Fill in batch columns, their types, and the keys among them (columns of the child). */
+extern void BatchInputDescribe(BatchInput *input, List *keys);
+
+/* The batch column of a column of the child (attribute number or place in its output). */
+extern int	BatchInputColumn(const BatchInput *input, int column);
+
+/* Fix parameters; to be called before the functions below, and after each rescan. */
+extern void BatchInputStart(BatchInput *input);
+
+/* gcd of the bucket counts of the files below; 0 when there is none. */
+extern int	BatchInputBuckets(BatchInput *input);
+
+/* Rows the group can give at most; 0: none. */
+extern int64 BatchInputGroupRows(BatchInput *input, int ngroups, int group);
+
+extern void BatchInputOpenGroup(BatchInput *input, int ngroups, int group);
+
+/* The next batch, in key order of a group; arg is the BatchInput. */
+extern Batch *BatchInputNext(void *arg, const KeyBound *bound);
+
+extern void BatchInputClose(BatchInput *input);
+
+#endif							/* BF_BATCH_INPUT_H */
