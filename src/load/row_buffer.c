@@ -11,9 +11,10 @@
 #include "load/spill.h"
 #include "utils/memutils.h"
 
-#define PIECE_MIN	1024
+#define PIECE_MIN	256
 #define PIECE_MAX	(64 * 1024)
-#define PIECE_HEADER	MAXALIGN(offsetof(RowPiece, data))
+#define PIECE_HEADER	offsetof(RowPiece, data)
+#define CHUNK_SIZE	(sizeof(RowBucket) * ROW_CHUNK_BUCKETS)
 
 StaticAssertDecl(offsetof(RowPiece, data) % 8 == 0, "rows must be 8-byte aligned");
 
@@ -39,7 +40,7 @@ AddPiece(RowSet *set, RowBucket *bucket, Size rowsize)
 	Size		size = PIECE_MIN;
 	RowPiece   *piece;
 
-	while (size < PIECE_MAX && (size < (Size) bucket->mem_bytes / 4 || size < PIECE_HEADER + rowsize))
+	while (size < PIECE_MAX && (size < (Size) bucket->bytes / 4 || size < PIECE_HEADER + rowsize))
 		size *= 2;
 	if (size < PIECE_HEADER + rowsize)
 		size = PIECE_HEADER + rowsize;
@@ -76,7 +77,9 @@ RowSetReserve(RowSet *set, int bucketno, Size size, CommandId cid)
 	if (unlikely(bucket == NULL))
 	{
 		set->chunks[bucketno / ROW_CHUNK_BUCKETS] =
-			MemoryContextAllocZero(set->pool->cxt, sizeof(RowBucket) * ROW_CHUNK_BUCKETS);
+			MemoryContextAllocZero(set->pool->cxt, CHUNK_SIZE);
+		set->mem += CHUNK_SIZE;
+		set->pool->used += CHUNK_SIZE;
 		bucket = RowSetBucket(set, bucketno);
 	}
 	if (unlikely((Size) (bucket->limit - bucket->next) < size))
@@ -84,12 +87,11 @@ RowSetReserve(RowSet *set, int bucketno, Size size, CommandId cid)
 
 	row = bucket->next;
 	bucket->next += size;
-	bucket->mem_rows++;
-	bucket->mem_bytes += size;
+	bucket->rows++;
 	bucket->bytes += size;
-	if (bucket->mem_rows > set->max_bucket_rows)
+	if (bucket->rows > set->max_bucket_rows)
 	{
-		set->max_bucket_rows = bucket->mem_rows;
+		set->max_bucket_rows = bucket->rows;
 		if ((Size) set->max_bucket_rows * ROW_SORT_BYTES > set->pool->sort)
 			set->pool->sort = (Size) set->max_bucket_rows * ROW_SORT_BYTES;
 	}
@@ -117,11 +119,20 @@ FreeBucketPieces(RowSet *set, RowBucket *bucket)
 	}
 	bucket->first = bucket->last = NULL;
 	bucket->next = bucket->limit = NULL;
-	bucket->mem_rows = 0;
-	bucket->mem_bytes = 0;
+	bucket->rows = 0;
+	bucket->bytes = 0;
 }
 
-/* Forget the rows in memory (they were spilled or sealed); counts of all rows stay. */
+static void
+FreeChunk(RowSet *set, int c)
+{
+	pfree(set->chunks[c]);
+	set->chunks[c] = NULL;
+	set->mem -= CHUNK_SIZE;
+	set->pool->used -= CHUNK_SIZE;
+}
+
+/* Forget the rows in memory: they were spilled, or nobody wants them. */
 void
 RowSetFreeMemory(RowSet *set)
 {
@@ -131,6 +142,7 @@ RowSetFreeMemory(RowSet *set)
 			continue;
 		for (int b = 0; b < ROW_CHUNK_BUCKETS; b++)
 			FreeBucketPieces(set, &set->chunks[c][b]);
+		FreeChunk(set, c);
 	}
 	set->max_bucket_rows = 0;
 	if (set->pool->used == 0)
@@ -141,9 +153,9 @@ RowSetFreeMemory(RowSet *set)
 static void
 MergeBucket(RowSet *into, RowBucket *to, RowSet *from, RowBucket *source)
 {
-	Size		size = source->mem_bytes;
+	Size		size = source->bytes;
 
-	if (size > 0 && size <= (Size) (to->limit - to->next))
+	if (size <= (Size) (to->limit - to->next))
 	{
 		RowWalk		walk;
 		char	   *row;
@@ -154,11 +166,11 @@ MergeBucket(RowSet *into, RowBucket *to, RowSet *from, RowBucket *source)
 			memcpy(to->next, row, RowSize(row));
 			to->next += RowSize(row);
 		}
-		to->mem_rows += source->mem_rows;
-		to->mem_bytes += source->mem_bytes;
+		to->rows += source->rows;
+		to->bytes += source->bytes;
 		FreeBucketPieces(from, source);
 	}
-	else if (size > 0)
+	else
 	{
 		for (RowPiece *piece = source->first; piece != NULL; piece = piece->next)
 		{
@@ -175,11 +187,10 @@ MergeBucket(RowSet *into, RowBucket *to, RowSet *from, RowBucket *source)
 		to->last = source->last;
 		to->next = source->next;
 		to->limit = source->limit;
-		to->mem_rows += source->mem_rows;
-		to->mem_bytes += source->mem_bytes;
+		to->rows += source->rows;
+		to->bytes += source->bytes;
 	}
-	to->bytes += source->bytes;
-	into->max_bucket_rows = Max(into->max_bucket_rows, to->mem_rows);
+	into->max_bucket_rows = Max(into->max_bucket_rows, to->rows);
 }
 
 /*
@@ -213,6 +224,8 @@ RowSetMerge(RowSet *into, RowSet *from)
 		{
 			into->chunks[c] = from->chunks[c];
 			from->chunks[c] = NULL;
+			from->mem -= CHUNK_SIZE;
+			into->mem += CHUNK_SIZE;
 			for (int b = 0; b < ROW_CHUNK_BUCKETS; b++)
 			{
 				RowBucket  *moved = &into->chunks[c][b];
@@ -222,7 +235,7 @@ RowSetMerge(RowSet *into, RowSet *from)
 					from->mem -= piece->size;
 					into->mem += piece->size;
 				}
-				into->max_bucket_rows = Max(into->max_bucket_rows, moved->mem_rows);
+				into->max_bucket_rows = Max(into->max_bucket_rows, moved->rows);
 			}
 			continue;
 		}
@@ -230,11 +243,10 @@ RowSetMerge(RowSet *into, RowSet *from)
 		{
 			RowBucket  *source = &from->chunks[c][b];
 
-			if (source->bytes > 0)
+			if (source->rows > 0)
 				MergeBucket(into, &into->chunks[c][b], from, source);
 		}
-		pfree(from->chunks[c]);
-		from->chunks[c] = NULL;
+		FreeChunk(from, c);
 	}
 	pool->sort = Max(pool->sort, (Size) into->max_bucket_rows * ROW_SORT_BYTES);
 	into->nrows += from->nrows;

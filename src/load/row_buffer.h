@@ -24,9 +24,8 @@ typedef struct RowBucket
 	RowPiece   *last;
 	char	   *next;			/* where the next row goes in the last piece */
 	char	   *limit;			/* end of the last piece */
-	int64		mem_rows;		/* rows in the pieces */
-	int64		mem_bytes;		/* their bytes */
-	int64		bytes;			/* of all rows, those in temporary files too */
+	int64		rows;
+	int64		bytes;			/* of the rows */
 } RowBucket;
 
 #define ROW_CHUNK_BUCKETS 64
@@ -35,7 +34,7 @@ typedef struct RowBucket
 typedef struct RowPool
 {
 	MemoryContext cxt;
-	Size		used;			/* bytes of the pieces */
+	Size		used;			/* bytes of pieces and chunks */
 	Size		sort;			/* what sorting the largest bucket needs */
 	Size		budget;
 } RowPool;
@@ -46,8 +45,8 @@ typedef struct RowSet
 	RowLayout  *layout;
 	struct RowSet *next;		/* for the owner's use */
 	int			nchunks;
-	RowBucket **chunks;			/* of 64 buckets each, NULL: no rows there */
-	Size		mem;			/* bytes of the pieces */
+	RowBucket **chunks;			/* of 64 buckets each, NULL: no rows in memory */
+	Size		mem;			/* bytes of pieces and chunks */
 	int64		nrows;			/* in memory and in temporary files */
 	int64		max_bucket_rows;	/* in memory */
 	CommandId	min_cid;

@@ -127,7 +127,7 @@ RowSorterSort(RowSorter *sorter, RowSet **sets, int nsets, int bucketno)
 		RowBucket  *bucket = RowSetBucket(sets[s], bucketno);
 
 		if (bucket)
-			n += bucket->mem_rows;
+			n += bucket->rows;
 	}
 	if (n == 0)
 		return 0;

@@ -165,16 +165,10 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 	while ((bucket = RowMergeNextBucket(merge)) >= 0)
 	{
 		WrittenRun	written = {0};
-		int64		packed = 0;
+		int64		packed = RowMergeBucketBytes(merge);
 		uint64		count = 0;
 		char	   *row;
 
-		for (int s = 0; s < nsets; s++)
-		{
-			RowBucket  *b = RowSetBucket(sets[s], bucket);
-
-			packed += b ? b->bytes : 0;
-		}
 		ChooseFile(&state, bucket, packed);
 		FileWriterBeginRun(state.writer, bucket);
 		while ((row = RowMergeNextRow(merge)) != NULL)

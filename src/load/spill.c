@@ -22,9 +22,9 @@
 /* stands before the rows of a bucket in a run */
 typedef struct SegmentHeader
 {
-	int32		bucket;
-	int32		unused;
+	int64		bucket;
 	int64		rows;
+	int64		bytes;			/* of the rows */
 } SegmentHeader;
 
 /* Sequential reading of a run. */
@@ -40,6 +40,7 @@ typedef struct RunReader
 	Size		filled;
 	int			bucket;			/* of the current segment, -1 at the end */
 	int64		left;			/* rows left in it */
+	int64		bytes;			/* of all its rows */
 } RunReader;
 
 /* One source of rows of the current bucket. */
@@ -62,6 +63,8 @@ struct RowMerge
 	SortEntry  *entry;			/* next of the sorted rows in memory */
 	SortEntry  *entry_end;
 	int			bucket;			/* the current one, -1 at the start */
+	int64		bucket_rows;	/* its rows */
+	int64		bucket_bytes;	/* and their bytes */
 	bool		returned;		/* the row of heap[0] was handed out */
 	int			nheap;
 	MergeStream *heap;
@@ -131,11 +134,6 @@ RowSetFree(RowSet *set)
 	ListCell   *lc;
 
 	RowSetFreeMemory(set);
-	for (int c = 0; c < set->nchunks; c++)
-	{
-		if (set->chunks[c])
-			pfree(set->chunks[c]);
-	}
 	pfree(set->chunks);
 	foreach(lc, set->runs)
 		FreeRun(lfirst(lc));
@@ -195,8 +193,9 @@ ReaderNextSegment(RunReader *reader)
 		return;
 	}
 	header = (SegmentHeader *) ReaderNeed(reader, sizeof(SegmentHeader));
-	reader->bucket = header->bucket;
+	reader->bucket = (int) header->bucket;
 	reader->left = header->rows;
+	reader->bytes = header->bytes;
 	reader->pos += sizeof(SegmentHeader);
 }
 
@@ -348,7 +347,7 @@ NextBucketInMemory(const RowMerge *merge)
 				b = (b / ROW_CHUNK_BUCKETS + 1) * ROW_CHUNK_BUCKETS;
 				continue;
 			}
-			if (bucket->mem_rows > 0)
+			if (bucket->rows > 0)
 			{
 				found = b;
 				break;
@@ -383,6 +382,8 @@ RowMergeNextBucket(RowMerge *merge)
 	if (next < 0)
 		return -1;
 	merge->bucket = next;
+	merge->bucket_rows = 0;
+	merge->bucket_bytes = 0;
 	merge->returned = false;
 
 	if (in_memory)
@@ -395,6 +396,13 @@ RowMergeNextBucket(RowMerge *merge)
 		merge->heap[merge->nheap].row = merge->entry->row;
 		merge->heap[merge->nheap].reader = NULL;
 		merge->nheap++;
+		merge->bucket_rows += n;
+		for (int s = 0; s < merge->nsets; s++)
+		{
+			RowBucket  *bucket = RowSetBucket(merge->sets[s], next);
+
+			merge->bucket_bytes += bucket ? bucket->bytes : 0;
+		}
 	}
 	for (int r = 0; r < merge->nreaders; r++)
 	{
@@ -404,6 +412,8 @@ RowMergeNextBucket(RowMerge *merge)
 		{
 			MergeStream *stream = &merge->heap[merge->nheap++];
 
+			merge->bucket_rows += reader->left;
+			merge->bucket_bytes += reader->bytes;
 			stream->row = ReaderNextRow(reader);
 			stream->prefix = RowPrefix(merge->layout, stream->row);
 			stream->reader = reader;
@@ -459,19 +469,10 @@ RowMergeNextRow(RowMerge *merge)
 	return top->row;
 }
 
-/* Rows of the current bucket not yet handed out. */
-static int64
-MergeRowsLeft(const RowMerge *merge)
+int64
+RowMergeBucketBytes(const RowMerge *merge)
 {
-	int64		rows = 0;
-
-	for (int i = 0; i < merge->nheap; i++)
-	{
-		const MergeStream *stream = &merge->heap[i];
-
-		rows += stream->reader ? stream->reader->left + 1 : merge->entry_end - merge->entry;
-	}
-	return rows;
+	return merge->bucket_bytes;
 }
 
 /*
@@ -494,7 +495,7 @@ WriteRun(RowPool *pool, RowMerge *merge, SpillFile *spill)
 
 	while ((bucket = RowMergeNextBucket(merge)) >= 0)
 	{
-		SegmentHeader header = {.bucket = bucket,.rows = MergeRowsLeft(merge)};
+		SegmentHeader header = {bucket, merge->bucket_rows, merge->bucket_bytes};
 		char	   *row;
 
 		CHECK_FOR_INTERRUPTS();

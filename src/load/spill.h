@@ -61,6 +61,9 @@ extern RowMerge *RowMergeBegin(RowSet **sets, int nsets);
 /* The next bucket that has rows, or -1. */
 extern int	RowMergeNextBucket(RowMerge *merge);
 
+/* Bytes of the rows of that bucket, as packed. */
+extern int64 RowMergeBucketBytes(const RowMerge *merge);
+
 /* The next row of the bucket, or NULL; valid until the next call. */
 extern char *RowMergeNextRow(RowMerge *merge);
 extern void RowMergeEnd(RowMerge *merge);

@@ -1,8 +1,9 @@
 /*
  * test_merge.c
- *	  The merge join against a nested loop, over random inputs: batches of one
- *	  row and of many, duplicates across batch borders on both inputs, NULLs,
- *	  selections, several key columns, groups that go to a temporary file.
+ *	  The merge join against a nested loop, over random inputs and all join
+ *	  types: batches of one row and of many, duplicates across batch borders on
+ *	  both inputs, NULLs, selections, several key columns, groups that go to a
+ *	  temporary file, conditions beside the key.
  *
  * An input frees the batch it gave before it gives the next one, so that a
  * use of stale memory shows, above all under the address sanitizer.
@@ -290,7 +291,97 @@ PayloadIsRight(Batch *batch, int row)
 	return VARSIZE_ANY_EXHDR(value) == strlen(buf) && memcmp(VARDATA_ANY(value), buf, strlen(buf)) == 0;
 }
 
-/* One random join; returns whether every pair came exactly once. */
+/* A condition beside the key. */
+static bool
+Residual(int64 l, int64 r)
+{
+	return (l + r) % 3 != 0;
+}
+
+/* What came out of a join. */
+typedef struct Output
+{
+	MergeType	type;
+	bool		residual;
+	const Input *left;
+	int			nright;
+	uint8	   *pairs;			/* per pair of ids, how often */
+	uint8	   *lonly;			/* per left id: given alone */
+	uint8	   *ronly;
+	const Row  *last;			/* the left row of the entry before */
+	int64		n;				/* candidate pairs */
+} Output;
+
+static const Row *
+LeftRow(const Output *out, int64 id)
+{
+	for (int i = 0; i < out->left->nrows; i++)
+	{
+		if (out->left->rows[i].id == id)
+			return &out->left->rows[i];
+	}
+	return NULL;
+}
+
+/* Take one entry as an executor would; false when something is wrong with it. */
+static bool
+TakeEntry(Output *out, MergePairs *pairs, int i)
+{
+	bool		has_left = pairs->lrow[i] != MERGE_NONE;
+	bool		has_right = pairs->rrow[i] != MERGE_NONE;
+	bool		once = out->type == MERGE_SEMI || out->type == MERGE_ANTI;
+	int64		l = has_left ? DatumGetInt64(BatchColumn(pairs->left, COL_ID)->values[pairs->lrow[i]]) : -1;
+	int64		r = has_right ? DatumGetInt64(BatchColumn(pairs->right, COL_ID)->values[pairs->rrow[i]]) : -1;
+
+	if (has_left && !PayloadIsRight(pairs->left, pairs->lrow[i]))
+		return false;
+	if (has_right && !PayloadIsRight(pairs->right, pairs->rrow[i]))
+		return false;
+
+	/* left rows come in key order, which nodes above rely on */
+	if (has_left && out->type != MERGE_FULL)
+	{
+		const Row  *row = LeftRow(out, l);
+
+		compare_shape = out->left->shape;
+		compare_types = out->left->types;
+		if (out->last != NULL && CompareRows(out->last, row) > 0)
+			return false;
+		out->last = row;
+	}
+	if (!has_right)
+	{
+		if (!has_left || out->type == MERGE_INNER || out->type == MERGE_SEMI)
+			return false;
+		if (!pairs->lmatched[pairs->lrow[i]])
+			out->lonly[l]++;
+		return true;
+	}
+	if (!has_left)
+	{
+		if (out->type != MERGE_FULL)
+			return false;
+		if (!pairs->rmatched[pairs->rrow[i]])
+			out->ronly[r]++;
+		return true;
+	}
+	out->n++;
+	if (once && pairs->lmatched[pairs->lrow[i]])
+		return true;
+	if (out->residual && !Residual(l, r))
+		return true;
+	if (pairs->lmatched)
+		pairs->lmatched[pairs->lrow[i]] = true;
+	if (pairs->rmatched)
+		pairs->rmatched[pairs->rrow[i]] = true;
+	if (out->type == MERGE_SEMI)
+		out->lonly[l]++;
+	else if (out->type != MERGE_ANTI)
+		out->pairs[l * out->nright + r]++;
+	return true;
+}
+
+/* One random join; returns whether every row of the result came exactly once. */
 static bool
 RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_percent, Size work_bytes,
 	   int64 *npairs, int64 *spilled)
@@ -304,7 +395,7 @@ RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_perce
 	MergeJoin  *join;
 	MergePairs *pairs = palloc(sizeof(MergePairs));
 	MergeJoinCounters counters;
-	uint8	   *seen;
+	Output		out = {0};
 	bool		good = true;
 
 	FillInput(&left, shape, shape->left_types, nleft, nvalues, null_percent);
@@ -330,65 +421,82 @@ RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_perce
 		specs[s].typbyval = typbyval[s];
 	}
 
-	join = MergeJoinCreate(MERGE_INNER, false, shape->nkeys, shape->classes, &specs[0], &specs[1], work_bytes);
-	seen = palloc0((Size) Max(nleft, 1) * Max(nright, 1));
+	out.type = (MergeType) Random(5);
+	out.residual = Random(2) == 0;
+	out.left = &left;
+	out.nright = nright;
+	join = MergeJoinCreate(out.type, out.residual, shape->nkeys, shape->classes,
+						   &specs[0], &specs[1], work_bytes);
+	out.pairs = palloc((Size) Max(nleft, 1) * Max(nright, 1));
+	out.lonly = palloc(Max(nleft, 1));
+	out.ronly = palloc(Max(nright, 1));
 
 	/* twice: a join is used for unit after unit */
 	for (int unit = 0; unit < 2 && good; unit++)
 	{
 		bool		left_first = Random(2) == 0;
-		int64		expected = 0;
+		bool	   *rmatched = palloc0(Max(nright, 1) * sizeof(bool));
 
 		left.next = right.next = 0;
 		left.touched = right.touched = false;
-		memset(seen, 0, (Size) nleft * nright);
-		*npairs = 0;
+		memset(out.pairs, 0, (Size) nleft * nright);
+		memset(out.lonly, 0, nleft);
+		memset(out.ronly, 0, nright);
+		out.last = NULL;
+		out.n = 0;
 		MergeJoinStart(join, left_first);
 		while (good && MergeJoinNext(join, pairs))
 		{
 			if (pairs->n < 1 || pairs->n > MERGE_PAIRS)
 				good = false;
 			for (int i = 0; i < pairs->n && good; i++)
-			{
-				int64		l = DatumGetInt64(BatchColumn(pairs->left, COL_ID)->values[pairs->lrow[i]]);
-				int64		r = DatumGetInt64(BatchColumn(pairs->right, COL_ID)->values[pairs->rrow[i]]);
-
-				if (!PayloadIsRight(pairs->left, pairs->lrow[i]) || !PayloadIsRight(pairs->right, pairs->rrow[i]) ||
-					seen[l * nright + r]++ != 0)
-					good = false;
-				(*npairs)++;
-			}
+				good = TakeEntry(&out, pairs, i);
 			/* now and then a unit is given up in the middle */
 			if (unit == 0 && Random(200) == 0)
 				break;
 		}
+		*npairs = out.n;
 		if (unit == 0)
 			continue;
 
 		/* the input named first decides that the other one is not needed */
-		if ((left_first ? nleft : nright) == 0 && (left_first ? right.touched : left.touched))
+		if (out.type == MERGE_INNER && (left_first ? nleft : nright) == 0 &&
+			(left_first ? right.touched : left.touched))
 			good = false;
 
 		for (int l = 0; l < nleft; l++)
 		{
+			int64		lid = left.rows[l].id;
+			bool		lmatched = false;
+
 			for (int r = 0; r < nright; r++)
 			{
-				bool		match = true;
+				int64		rid = right.rows[r].id;
+				bool		match = !out.residual || Residual(lid, rid);
 
 				for (int k = 0; k < shape->nkeys && match; k++)
 					match = !left.rows[l].nulls[k] && !right.rows[r].nulls[k] &&
 						KeyCompare(shape->classes[k], shape->left_types[k], left.rows[l].keys[k],
 								   shape->right_types[k], right.rows[r].keys[k]) == 0;
-				if (match)
-				{
-					expected++;
-					if (!seen[left.rows[l].id * nright + right.rows[r].id])
-						good = false;
-				}
+				lmatched |= match;
+				rmatched[rid] |= match;
+				if (out.pairs[lid * nright + rid] !=
+					(match && out.type != MERGE_SEMI && out.type != MERGE_ANTI))
+					good = false;
+			}
+			switch (out.type)
+			{
+				case MERGE_INNER:
+					break;
+				case MERGE_SEMI:
+					good &= out.lonly[lid] == lmatched;
+					break;
+				default:
+					good &= out.lonly[lid] == !lmatched;
 			}
 		}
-		if (expected != *npairs)
-			good = false;
+		for (int r = 0; r < nright && out.type == MERGE_FULL; r++)
+			good &= out.ronly[r] == !rmatched[r];
 	}
 	MergeJoinGetCounters(join, &counters);
 	*spilled = counters.spilled;
