@@ -9,7 +9,7 @@ DECLARE
 	n bigint;
 	d bigint;
 BEGIN
-	EXECUTE format('SELECT count(*) FROM %s', a) INTO n;
+	EXECUTE format('SELECT count(*) FROM %s t', a) INTO n;
 	EXECUTE format('SELECT count(*) FROM ((SELECT t::text FROM %1$s t EXCEPT ALL SELECT t::text FROM %2$s t)
 		UNION ALL (SELECT t::text FROM %2$s t EXCEPT ALL SELECT t::text FROM %1$s t)) x', a, b) INTO d;
 	RETURN format('%s rows, %s differ', n, d);
@@ -284,6 +284,36 @@ INSERT INTO spilled_h SELECT g, md5((g % 20000)::text), g % 77 FROM generate_ser
 INSERT INTO spilled SELECT * FROM spilled_h;
 SELECT same_rows('spilled', 'spilled_h');
 SELECT runs, rows FROM bucketfdw.tables WHERE relid = 'spilled'::regclass;
+-- rows of the outer level survive a spill that fails in a savepoint
+TRUNCATE spilled, spilled_h;
+SET temp_file_limit = '3MB';
+BEGIN;
+INSERT INTO spilled SELECT g, 'outer', g FROM generate_series(1, 20000) g;
+SAVEPOINT a;
+INSERT INTO spilled SELECT g, repeat('inner', 10), g FROM generate_series(1, 200000) g;
+ROLLBACK TO a;
+SELECT v, count(*) FROM spilled GROUP BY v;
+INSERT INTO spilled SELECT g, 'after', g FROM generate_series(1, 100) g;
+COMMIT;
+SELECT v, count(*) FROM spilled GROUP BY v ORDER BY v;
+RESET temp_file_limit;
+-- many tables share one budget
+CREATE TABLE many (d int, k int, v text) PARTITION BY LIST (d);
+DO $$
+BEGIN
+	FOR i IN 0..29 LOOP
+		EXECUTE format('CREATE FOREIGN TABLE many_%1$s PARTITION OF many FOR VALUES IN (%1$s) SERVER bucketfdw OPTIONS (bucket_by ''k'', buckets ''512'')', i);
+	END LOOP;
+END $$;
+INSERT INTO many SELECT g % 30, g, 'v' || g FROM generate_series(1, 30000) g;
+INSERT INTO spilled_h (k, v) SELECT g, 'v' || g FROM generate_series(1, 30000) g;
+SELECT same_rows('(SELECT k, v FROM many)', '(SELECT k, v FROM spilled_h)');
+DROP TABLE many;
+-- the budget also holds for one bucket, and for large rows
+CREATE FOREIGN TABLE one (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
+INSERT INTO one SELECT -g, repeat('r', CASE WHEN g % 1000 = 0 THEN 1000000 ELSE 5 END) FROM generate_series(1, 20000) g;
+SELECT count(*), sum(k), sum(length(v)) FROM one;
+DROP FOREIGN TABLE one;
 RESET work_mem;
 
 -- 9. many small writes in a transaction make few files

@@ -56,16 +56,41 @@
 	} while (0)
 #endif
 
-/* create_foreignscan_path without pathkeys, outer path and fdw_restrictinfo */
+/* create_foreignscan_path of a base relation: no target, outer path, fdw_restrictinfo */
 #if PG_VERSION_NUM >= 180000
-#define BfCreateForeignScanPath(root, rel, rows, startup, total, outer, private) \
-	create_foreignscan_path(root, rel, NULL, rows, 0, startup, total, NIL, outer, NULL, NIL, private)
+#define BfCreateScanPath(root, rel, rows, startup, total, pathkeys, outer, private) \
+	create_foreignscan_path(root, rel, NULL, rows, 0, startup, total, pathkeys, outer, NULL, NIL, private)
 #elif PG_VERSION_NUM >= 170000
-#define BfCreateForeignScanPath(root, rel, rows, startup, total, outer, private) \
-	create_foreignscan_path(root, rel, NULL, rows, startup, total, NIL, outer, NULL, NIL, private)
+#define BfCreateScanPath(root, rel, rows, startup, total, pathkeys, outer, private) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, outer, NULL, NIL, private)
 #else
+#define BfCreateScanPath(root, rel, rows, startup, total, pathkeys, outer, private) \
+	create_foreignscan_path(root, rel, NULL, rows, startup, total, pathkeys, outer, NULL, private)
+#endif
+
+/* create_foreignscan_path without pathkeys */
 #define BfCreateForeignScanPath(root, rel, rows, startup, total, outer, private) \
-	create_foreignscan_path(root, rel, NULL, rows, startup, total, NIL, outer, NULL, private)
+	BfCreateScanPath(root, rel, rows, startup, total, NIL, outer, private)
+
+/* the ascending pathkey of an expression of a base relation, if somebody has use for it */
+#if PG_VERSION_NUM >= 160000
+#define BfExpressionPathkey(root, expr, opno, rel) \
+	build_expression_pathkey(root, expr, opno, (rel)->relids, false)
+#else
+#define BfExpressionPathkey(root, expr, opno, rel) \
+	build_expression_pathkey(root, expr, NULL, opno, (rel)->relids, false)
+#endif
+
+/* the same with another direction; strategies got another name in 18; needs access/stratnum.h */
+#if PG_VERSION_NUM >= 180000
+#define BfCanonicalPathkey(root, pathkey, descending, nulls_first) \
+	make_canonical_pathkey(root, (pathkey)->pk_eclass, (pathkey)->pk_opfamily, \
+						   (descending) ? COMPARE_GT : COMPARE_LT, nulls_first)
+#else
+#define BfCanonicalPathkey(root, pathkey, descending, nulls_first) \
+	make_canonical_pathkey(root, (pathkey)->pk_eclass, (pathkey)->pk_opfamily, \
+						   (descending) ? BTGreaterStrategyNumber : BTLessStrategyNumber, \
+						   nulls_first)
 #endif
 
 /* a provider must hand the join's clauses back from 17 on, or one-time filters are lost */

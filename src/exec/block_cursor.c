@@ -14,6 +14,10 @@
 
 /* open files beyond this are closed, longest unused first */
 #define MAX_OPEN_FILES 64
+/* between rescans more may stay open, as far as their footers fit work_mem */
+#define MAX_KEPT_FILES 1024
+/* decoded blocks kept between rescans, as far as they fit work_mem */
+#define MAX_KEPT_BLOCKS 32
 
 /*
  * The plan relies on the spec it was made for; the files say what they are.
@@ -65,7 +69,9 @@ LeafFileGet(LeafReader *leaf, int fileno)
 		file->last_used = ++leaf->clock;
 		return file;
 	}
-	if (leaf->nopen >= MAX_OPEN_FILES)
+	if (leaf->nopen >= MAX_OPEN_FILES &&
+		!(leaf->rescanned && leaf->nopen < MAX_KEPT_FILES &&
+		  leaf->open_memory < (Size) work_mem * 1024))
 		EvictOne(leaf);
 
 	old = MemoryContextSwitchTo(leaf->cxt);
@@ -91,6 +97,8 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	file->last_used = ++leaf->clock;
 	leaf->files[fileno] = file;
 	leaf->nopen++;
+	file->memory = MemoryContextMemAllocated(file->reader->cxt, true);
+	leaf->open_memory += file->memory;
 	MemoryContextSwitchTo(old);
 	return file;
 }
@@ -100,6 +108,12 @@ LeafFileClose(LeafReader *leaf, int fileno)
 {
 	LeafFile   *file = leaf->files[fileno];
 
+	for (LeafBlock *block = leaf->free_blocks; block != NULL; block = block->next)
+	{
+		if (block->file == file)
+			block->file = NULL;
+	}
+	leaf->open_memory -= file->memory;
 	FileReaderClose(file->reader);
 	StoreClose(file->source);
 	pfree(file->filecols);
@@ -107,6 +121,19 @@ LeafFileClose(LeafReader *leaf, int fileno)
 	pfree(file);
 	leaf->files[fileno] = NULL;
 	leaf->nopen--;
+}
+
+/* An equality on the first sort column, whose rows can be found by binary search. */
+static int
+SortedQual(LeafReader *leaf, const BucketSpec *spec)
+{
+	for (int i = 0; i < leaf->nquals; i++)
+	{
+		if (leaf->quals[i].op == LEAF_EQ && leaf->quals[i].attnum == spec->sort[0].attnum &&
+			leaf->quals[i].keyclass == spec->sort[0].keyclass)
+			return i;
+	}
+	return -1;
 }
 
 void
@@ -132,6 +159,8 @@ BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int runno)
 	cursor->file->users++;
 	cursor->block = NULL;
 	cursor->pos = 0;
+	cursor->sorted_qual = SortedQual(leaf, reader->spec);
+	BlockCursorNarrow(leaf, cursor);
 }
 
 void
@@ -145,25 +174,45 @@ BlockCursorStop(LeafReader *leaf, BlockCursor *cursor)
 	cursor->file = NULL;
 }
 
-LeafBlock *
-LeafBlockGet(LeafReader *leaf)
+static LeafBlock *
+LeafBlockMake(LeafReader *leaf)
 {
-	LeafBlock  *block = leaf->free_blocks;
+	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+	LeafBlock  *block = palloc0(sizeof(LeafBlock));
 
-	if (block != NULL)
-		leaf->free_blocks = block->next;
-	else
+	block->leaf = leaf;
+	block->buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
+	block->batch.ncols = leaf->ncols;
+	block->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
+	block->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
+	MemoryContextSwitchTo(old);
+	leaf->nblocks++;
+	return block;
+}
+
+LeafBlock *
+LeafBlockGet(LeafReader *leaf, const LeafFile *file, int blockno)
+{
+	LeafBlock **link = &leaf->free_blocks;
+	LeafBlock  *block;
+
+	if (leaf->rescanned)
 	{
-		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
-
-		block = palloc0(sizeof(LeafBlock));
-		block->leaf = leaf;
-		block->buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
-		block->batch.ncols = leaf->ncols;
-		block->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
-		block->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
-		MemoryContextSwitchTo(old);
+		/* the block itself, else the longest unused */
+		while (*link != NULL && (*link)->next != NULL &&
+			   !((*link)->file == file && (*link)->blockno == blockno))
+			link = &(*link)->next;
+		block = *link;
+		if (block != NULL && !(block->file == file && block->blockno == blockno) &&
+			leaf->nblocks < MAX_KEPT_BLOCKS && leaf->memory < (Size) work_mem * 1024)
+			block = NULL;
 	}
+	else
+		block = *link;
+	if (block == NULL)
+		block = LeafBlockMake(leaf);
+	else
+		*link = block->next;
 	block->next = NULL;
 	return block;
 }
@@ -211,38 +260,6 @@ LoadBlockColumn(Batch *batch, int col)
 	batch->loaded[col] = true;
 }
 
-/* Is every row of a block below the bound?  Only answers true when that is certain. */
-static bool
-BlockBelowBound(const BlockCursor *cursor, const FileBlock *fb, const KeyBound *bound)
-{
-	const BucketSpec *spec = cursor->file->reader->spec;
-
-	for (int k = 0; k < bound->nkeys; k++)
-	{
-		const StatValue *last = &fb->last[k];
-		int			c;
-
-		if (last->isnull)
-			return false;
-		c = KeyCompare(spec->sort[k].keyclass, spec->sort[k].typid, last->value,
-					   bound->types[k], bound->values[k]);
-		if (last->truncated)
-		{
-			struct varlena *lv = (struct varlena *) DatumGetPointer(last->value);
-			struct varlena *bv = (struct varlena *) DatumGetPointer(bound->values[k]);
-			size_t		llen = VARSIZE_ANY_EXHDR(lv);
-			size_t		blen = VARSIZE_ANY_EXHDR(bv);
-
-			/* the real value extends the prefix: below only if the prefix differs and is smaller */
-			return c < 0 &&
-				memcmp(VARDATA_ANY(lv), VARDATA_ANY(bv), Min(llen, blen)) < 0;
-		}
-		if (c != 0)
-			return c < 0;
-	}
-	return false;
-}
-
 /* Can the quals hold for no row of the block, by its statistics? */
 static bool
 BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
@@ -261,6 +278,8 @@ BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
 
 		if (qual->never)
 			return true;
+		if (LeafQualIsBucket(qual))
+			continue;
 		if (filecol < 0)
 		{
 			/* all rows are NULL there */
@@ -313,6 +332,31 @@ BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
 	return false;
 }
 
+/* Apply the quals to a block whose rows are all selected. */
+static void
+ApplyQuals(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
+{
+	Batch	   *batch = &block->batch;
+	const BucketSpec *spec = cursor->file->reader->spec;
+	int			bucket = leaf->manifest->runs[cursor->run].bucket;
+	int			first = cursor->sorted_qual;
+
+	if (first >= 0)
+		LeafQualApplySorted(&leaf->quals[first], batch, leaf->qualcols[first], block->selection);
+	for (int i = 0; i < leaf->nquals && batch->nselected > 0; i++)
+	{
+		int			whole;
+
+		if (i == first)
+			continue;
+		whole = LeafQualOfBucket(&leaf->quals[i], spec, bucket);
+		if (whole < 0)
+			LeafQualApply(&leaf->quals[i], batch, leaf->qualcols[i], block->selection);
+		else if (whole == 0)
+			batch->nselected = 0;
+	}
+}
+
 bool
 BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 {
@@ -327,29 +371,30 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 		Batch	   *batch;
 
 		CHECK_FOR_INTERRUPTS();
-		if ((bound != NULL && BlockBelowBound(cursor, fb, bound)) ||
+		if ((bound != NULL && BlockBelowBound(reader->spec, fb, bound)) ||
 			BlockCanSkip(leaf, cursor, blockno))
 		{
 			leaf->counters.blocks_skipped++;
 			continue;
 		}
-		leaf->counters.blocks_read++;
-		if (bf_verify_order)
-			VerifyBlockOrder(leaf, cursor, blockno);
-
-		block = LeafBlockGet(leaf);
-		block->file = cursor->file;
-		block->blockno = blockno;
+		block = LeafBlockGet(leaf, cursor->file, blockno);
 		batch = &block->batch;
+		if (block->file != cursor->file || block->blockno != blockno)
+		{
+			leaf->counters.blocks_read++;
+			if (bf_verify_order)
+				VerifyBlockOrder(leaf, cursor, blockno);
+			block->file = cursor->file;
+			block->blockno = blockno;
+			memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
+		}
 		batch->nrows = fb->nrows;
 		batch->nselected = fb->nrows;
 		batch->selection = NULL;
 		batch->load = LoadBlockColumn;
 		batch->load_arg = block;
-		memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
 
-		for (int i = 0; i < leaf->nquals && batch->nselected > 0; i++)
-			LeafQualApply(&leaf->quals[i], batch, leaf->qualcols[i], block->selection);
+		ApplyQuals(leaf, cursor, block);
 		leaf->counters.rows_removed += fb->nrows - batch->nselected;
 		if (batch->nselected == 0)
 		{

@@ -23,6 +23,7 @@ typedef struct LeafFile
 	bool		checked;		/* order verification possible: all sort columns there */
 	int			users;			/* cursors that stand in it */
 	uint64		last_used;
+	Size		memory;			/* of its reader */
 } LeafFile;
 
 /* A block read into memory; reused. */
@@ -30,7 +31,7 @@ typedef struct LeafBlock
 {
 	Batch		batch;			/* load_arg points back to this struct */
 	struct LeafReader *leaf;
-	LeafFile   *file;
+	LeafFile   *file;			/* NULL: holds nothing that could be used again */
 	int			blockno;
 	ColumnBuffer **buffers;		/* one per column */
 	uint16		selection[BF_BATCH_ROWS];
@@ -48,6 +49,7 @@ typedef struct BlockCursor
 	int			end;
 	LeafBlock  *block;			/* block last returned, or NULL */
 	int			pos;			/* merges: next entry of block->keys */
+	int			sorted_qual;	/* equality on the first sort column, or -1 */
 } BlockCursor;
 
 struct LeafReader
@@ -63,8 +65,12 @@ struct LeafReader
 
 	LeafFile  **files;			/* per manifest file, NULL: not open */
 	int			nopen;
+	Size		open_memory;	/* of their readers */
 	uint64		clock;
+	bool		rescanned;		/* keep files and blocks for the next rescan */
 	uint8	  **prune;			/* per manifest spec: bitmap of buckets, NULL: all */
+	bool	   *touched;		/* per bucket (by the gcd of the counts): left by any pruning so far */
+	struct RunIndex *run_index;	/* runs by bucket, made when rescanned */
 	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for absent columns */
 	Datum	   *zeros;
 
@@ -76,9 +82,11 @@ struct LeafReader
 	int			at;				/* file order: next of them */
 	int			ncursors;
 	BlockCursor *cursors;
+	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
 
-	LeafBlock  *free_blocks;
+	LeafBlock  *free_blocks;	/* last released first */
+	int			nblocks;		/* made so far */
 	Size		memory;			/* of all blocks made so far */
 	LeafCounters counters;
 };
@@ -99,8 +107,18 @@ extern void BlockCursorStop(struct LeafReader *leaf, BlockCursor *cursor);
  */
 extern bool BlockCursorNext(struct LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
 
-extern LeafBlock *LeafBlockGet(struct LeafReader *leaf);
+/*
+ * A block to read into, not on the free list; one that holds this block
+ * already, when there is one (its file and blockno say so).
+ */
+extern LeafBlock *LeafBlockGet(struct LeafReader *leaf, const LeafFile *file, int blockno);
 extern void LeafBlockRelease(struct LeafReader *leaf, LeafBlock *block);
+
+/* Leave out blocks that the quals' values put out of reach (block_range.c). */
+extern void BlockCursorNarrow(struct LeafReader *leaf, BlockCursor *cursor);
+
+/* Is every row of a block below the bound?  Only answers true when that is certain. */
+extern bool BlockBelowBound(const BucketSpec *spec, const FileBlock *block, const KeyBound *bound);
 
 /* merge of several runs (run_merge.c) */
 extern void RunMergeOpen(struct LeafReader *leaf);

@@ -201,6 +201,96 @@ OpHolds(LeafQualOp op, int c)
 	}
 }
 
+/* Rows whose key columns hash to one of the wanted buckets. */
+static void
+ApplyBucketId(const LeafQual *qual, Batch *batch, uint16 *out)
+{
+	const uint16 *in = batch->selection;
+	int			n = 0;
+
+	for (int h = 0; h < qual->nhash; h++)
+		(void) BatchColumn(batch, qual->hashcols[h]);
+	for (int i = 0; i < batch->nselected; i++)
+	{
+		int			row = in ? in[i] : i;
+		uint32		hash = 0;
+
+		for (int h = 0; h < qual->nhash; h++)
+		{
+			const ColumnVector *vec = &batch->cols[qual->hashcols[h]];
+
+			if (!(vec->nulls && vec->nulls[row]))
+				hash = KeyHash(KeyClassOfType(qual->hashtypes[h]), qual->hashtypes[h],
+							   vec->values[row], hash);
+		}
+		out[n] = (uint16) row;
+		n += Contains64(qual->values64, qual->nvalues, KeyBucket(hash, qual->modulus));
+	}
+	batch->nselected = n;
+	batch->selection = out;
+}
+
+bool
+LeafQualSaysBucket(const LeafQual *qual, const BucketSpec *spec)
+{
+	if (!LeafQualIsBucket(qual) || spec->nkeys != qual->nhash ||
+		spec->nbuckets % qual->modulus != 0 || spec->hash_version != BF_HASH_VERSION)
+		return false;
+	for (int k = 0; k < spec->nkeys; k++)
+	{
+		if (spec->sort[k].attnum != qual->hashattnums[k])
+			return false;
+	}
+	return true;
+}
+
+int
+LeafQualOfBucket(const LeafQual *qual, const BucketSpec *spec, int bucket)
+{
+	if (!LeafQualSaysBucket(qual, spec))
+		return -1;
+	return !qual->never &&
+		Contains64(qual->values64, qual->nvalues, bucket % qual->modulus) ? 1 : 0;
+}
+
+/* First row in [lo, hi) for which the comparison of row and value is at least "least". */
+static int
+SearchSorted(const LeafQual *qual, const ColumnVector *vec, int lo, int hi, int least)
+{
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+		int			c = (vec->nulls && vec->nulls[mid]) ? 1 :
+			KeyCompare(qual->keyclass, qual->coltype, vec->values[mid],
+					   qual->valuetype, qual->values[0]);
+
+		if (c < least)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void
+LeafQualApplySorted(const LeafQual *qual, Batch *batch, int col, uint16 *selection)
+{
+	ColumnVector *vec = BatchColumn(batch, col);
+	int			from = 0;
+	int			to = 0;
+
+	Assert(qual->op == LEAF_EQ && batch->selection == NULL);
+	if (!qual->never)
+	{
+		from = SearchSorted(qual, vec, 0, batch->nrows, 0);
+		to = SearchSorted(qual, vec, from, batch->nrows, 1);
+	}
+	for (int row = from; row < to; row++)
+		selection[row - from] = (uint16) row;
+	batch->nselected = to - from;
+	batch->selection = selection;
+}
+
 void
 LeafQualApply(const LeafQual *qual, Batch *batch, int col, uint16 *selection)
 {
@@ -208,12 +298,22 @@ LeafQualApply(const LeafQual *qual, Batch *batch, int col, uint16 *selection)
 	int			nin = batch->nselected;
 	uint16	   *out = selection;
 	int			n = 0;
-	ColumnVector *vec = BatchColumn(batch, col);
-	const bool *nulls = vec->nulls;
+	ColumnVector *vec;
+	const bool *nulls;
 
 	if (qual->never)
-		n = 0;
-	else if (qual->op == LEAF_ISNULL || qual->op == LEAF_NOTNULL)
+	{
+		batch->nselected = 0;
+		return;
+	}
+	if (LeafQualIsBucket(qual))
+	{
+		ApplyBucketId(qual, batch, selection);
+		return;
+	}
+	vec = BatchColumn(batch, col);
+	nulls = vec->nulls;
+	if (qual->op == LEAF_ISNULL || qual->op == LEAF_NOTNULL)
 	{
 		bool		wantnull = (qual->op == LEAF_ISNULL);
 
@@ -279,29 +379,26 @@ FindPin(AttrNumber attnum, KeyClass keyclass, int nquals, const LeafQual *quals)
 	return best;
 }
 
-uint8 *
-LeafQualsBuckets(const BucketSpec *spec, int nquals, const LeafQual *quals)
+/* Buckets that values of the key columns leave, or NULL. */
+static uint8 *
+PinnedBuckets(const BucketSpec *spec, int nquals, const LeafQual *quals)
 {
 	const LeafQual **pins = palloc(spec->nkeys * sizeof(LeafQual *));
 	int		   *counter = palloc0(spec->nkeys * sizeof(int));
 	int64		combinations = 1;
 	uint8	   *bits;
 
-	for (int i = 0; i < nquals; i++)
-	{
-		/* a NULL comparison value: no row, hence no bucket, qualifies */
-		if (quals[i].never)
-			return palloc0((spec->nbuckets + 7) / 8);
-	}
 	for (int k = 0; k < spec->nkeys; k++)
 	{
 		pins[k] = FindPin(spec->sort[k].attnum, spec->sort[k].keyclass, nquals, quals);
-		if (pins[k] == NULL)
-			return NULL;
-		if (pins[k]->op != LEAF_ISNULL)
+		if (pins[k] != NULL && pins[k]->op != LEAF_ISNULL)
 			combinations *= pins[k]->nvalues;
-		if (combinations > MAX_PRUNE_KEYS)
+		if (pins[k] == NULL || combinations > MAX_PRUNE_KEYS)
+		{
+			pfree(pins);
+			pfree(counter);
 			return NULL;
+		}
 	}
 
 	bits = palloc0((spec->nbuckets + 7) / 8);
@@ -329,6 +426,39 @@ LeafQualsBuckets(const BucketSpec *spec, int nquals, const LeafQual *quals)
 		}
 		if (k == spec->nkeys)
 			break;
+	}
+	pfree(pins);
+	pfree(counter);
+	return bits;
+}
+
+uint8 *
+LeafQualsBuckets(const BucketSpec *spec, int nquals, const LeafQual *quals)
+{
+	Size		size = (spec->nbuckets + 7) / 8;
+	uint8	   *bits;
+
+	for (int i = 0; i < nquals; i++)
+	{
+		/* a NULL comparison value: no row, hence no bucket, qualifies */
+		if (quals[i].never)
+			return palloc0(size);
+	}
+	bits = PinnedBuckets(spec, nquals, quals);
+	for (int i = 0; i < nquals; i++)
+	{
+		if (!LeafQualSaysBucket(&quals[i], spec))
+			continue;
+		if (bits == NULL)
+		{
+			bits = palloc(size);
+			memset(bits, 0xff, size);
+		}
+		for (int b = 0; b < spec->nbuckets; b++)
+		{
+			if (LeafQualOfBucket(&quals[i], spec, b) == 0)
+				bits[b / 8] &= (uint8) ~(1 << (b % 8));
+		}
 	}
 	return bits;
 }

@@ -23,7 +23,9 @@ typedef enum LeafQualOp
 	LEAF_GE,
 	LEAF_ANY,					/* column = any (array) */
 	LEAF_ISNULL,
-	LEAF_NOTNULL
+	LEAF_NOTNULL,
+	LEAF_BUCKET,				/* bucket_id(modulus, columns) = value */
+	LEAF_BUCKET_ANY				/* bucket_id(modulus, columns) = any (array) */
 } LeafQualOp;
 
 typedef struct LeafQual
@@ -33,6 +35,13 @@ typedef struct LeafQual
 	Oid			coltype;		/* base type of the column */
 	LeafQualOp	op;
 	Oid			valuetype;		/* base type of the value, or of the array's elements */
+
+	/* bucket_id only; attnum is the first of the columns */
+	int			modulus;
+	int			nhash;
+	AttrNumber *hashattnums;
+	Oid		   *hashtypes;		/* their base types */
+	int		   *hashcols;		/* their batch columns, set by the reader */
 
 	/* set before reading starts, by LeafQualSetValue / LeafQualSetArray */
 	bool		never;			/* the value is NULL: no row qualifies */
@@ -44,8 +53,36 @@ typedef struct LeafQual
 /* Give the qual its value; by-reference values are copied into the current context. */
 extern void LeafQualSetValue(LeafQual *qual, Datum value, bool isnull);
 
-/* Give LEAF_ANY its array (of valuetype elements); NULL elements never match. */
+/* Give a qual with = ANY its array (of valuetype elements); NULL elements never match. */
 extern void LeafQualSetArray(LeafQual *qual, Datum array, bool isnull);
+
+/*
+ * LeafQualApply for a LEAF_EQ on a batch that is sorted by the column,
+ * ascending, NULLs last; all rows must be selected.
+ */
+extern void LeafQualApplySorted(const LeafQual *qual, Batch *batch, int col, uint16 *selection);
+
+/* Does a bucket_id qual speak of whole buckets of files with this spec? */
+extern bool LeafQualSaysBucket(const LeafQual *qual, const BucketSpec *spec);
+
+/*
+ * What a bucket_id qual says of all rows in a bucket of a file: 1 all
+ * qualify, 0 none, -1 it cannot be told from the bucket.
+ */
+extern int	LeafQualOfBucket(const LeafQual *qual, const BucketSpec *spec, int bucket);
+
+static inline bool
+LeafQualIsBucket(const LeafQual *qual)
+{
+	return qual->op == LEAF_BUCKET || qual->op == LEAF_BUCKET_ANY;
+}
+
+/* Is the value an array? */
+static inline bool
+LeafQualIsArray(const LeafQual *qual)
+{
+	return qual->op == LEAF_ANY || qual->op == LEAF_BUCKET_ANY;
+}
 
 /* Narrow the selection of a batch to the rows of column col that satisfy the qual. */
 extern void LeafQualApply(const LeafQual *qual, Batch *batch, int col, uint16 *selection);

@@ -11,6 +11,33 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+/* Runs of the manifest by spec and bucket. */
+typedef struct RunIndex
+{
+	int		  **first;			/* per spec and bucket: where its runs begin in "runs"; one more at the end */
+	int		   *runs;
+} RunIndex;
+
+/* Batch columns of the columns that a bucket_id qual hashes. */
+static void
+FindHashColumns(LeafReader *leaf, LeafQual *qual)
+{
+	qual->hashcols = palloc(qual->nhash * sizeof(int));
+	for (int h = 0; h < qual->nhash; h++)
+	{
+		int			c;
+
+		for (c = 0; c < leaf->ncols; c++)
+		{
+			if (leaf->attnums[c] == qual->hashattnums[h])
+				break;
+		}
+		if (c == leaf->ncols)
+			elog(ERROR, "batch qual on column %d that is not read", qual->hashattnums[h]);
+		qual->hashcols[h] = c;
+	}
+}
+
 LeafReader *
 LeafReaderCreate(Relation rel, Manifest *manifest,
 				 int ncols, const AttrNumber *attnums,
@@ -42,9 +69,12 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 		if (c == ncols)
 			elog(ERROR, "batch qual on column %d that is not read", quals[i].attnum);
 		leaf->qualcols[i] = c;
+		if (LeafQualIsBucket(&quals[i]))
+			FindHashColumns(leaf, &quals[i]);
 	}
 	leaf->files = palloc0(Max(manifest->nfiles, 1) * sizeof(LeafFile *));
 	leaf->prune = palloc0(Max(manifest->nspecs, 1) * sizeof(uint8 *));
+	leaf->touched = palloc0(Max(ManifestBuckets(manifest), 1) * sizeof(bool));
 	leaf->unit = palloc(Max(manifest->nruns, 1) * sizeof(int));
 	leaf->all_nulls = palloc(BF_BATCH_ROWS * sizeof(bool));
 	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
@@ -64,6 +94,27 @@ LeafReaderEnd(LeafReader *leaf)
 	MemoryContextDelete(leaf->cxt);
 }
 
+/* Remember which buckets were left, for EXPLAIN. */
+static void
+NoteBuckets(LeafReader *leaf, int spec)
+{
+	const uint8 *bits = leaf->prune[spec];
+	int			total = ManifestBuckets(leaf->manifest);
+
+	if (bits == NULL)
+	{
+		memset(leaf->touched, true, total * sizeof(bool));
+		return;
+	}
+	for (int b = 0; b < leaf->manifest->specs[spec]->nbuckets; b++)
+	{
+		if (bits[b / 8] == 0)
+			b |= 7;
+		else if (bits[b / 8] & (1 << (b % 8)))
+			leaf->touched[b % total] = true;
+	}
+}
+
 void
 LeafReaderPrune(LeafReader *leaf)
 {
@@ -75,8 +126,15 @@ LeafReaderPrune(LeafReader *leaf)
 			pfree(leaf->prune[i]);
 		leaf->prune[i] = bf_enable_pruning ?
 			LeafQualsBuckets(leaf->manifest->specs[i], leaf->nquals, leaf->quals) : NULL;
+		NoteBuckets(leaf, i);
 	}
 	MemoryContextSwitchTo(old);
+}
+
+void
+LeafReaderRescanned(LeafReader *leaf)
+{
+	leaf->rescanned = true;
 }
 
 /* Do the quals leave this run's bucket? */
@@ -91,27 +149,10 @@ RunWanted(LeafReader *leaf, const ManifestRun *run)
 void
 LeafReaderBuckets(LeafReader *leaf, int *nread, int *ntotal)
 {
-	Manifest   *m = leaf->manifest;
-	int			total = ManifestBuckets(m);
-	bool	   *seen = palloc0(Max(total, 1) * sizeof(bool));
-	int			n = 0;
-
-	for (int i = 0; i < m->nspecs; i++)
-	{
-		for (int b = 0; b < m->specs[i]->nbuckets; b++)
-		{
-			if (leaf->prune[i] != NULL && !(leaf->prune[i][b / 8] & (1 << (b % 8))))
-				continue;
-			if (!seen[b % total])
-			{
-				seen[b % total] = true;
-				n++;
-			}
-		}
-	}
-	pfree(seen);
-	*nread = n;
-	*ntotal = total;
+	*nread = 0;
+	*ntotal = ManifestBuckets(leaf->manifest);
+	for (int b = 0; b < *ntotal; b++)
+		*nread += leaf->touched[b];
 }
 
 int64
@@ -137,17 +178,94 @@ AllocateCursors(LeafReader *leaf, int n)
 	leaf->ncursors = 0;
 }
 
+/* Make the index of runs: a counting sort by spec and bucket. */
+static RunIndex *
+MakeRunIndex(LeafReader *leaf)
+{
+	Manifest   *m = leaf->manifest;
+	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+	RunIndex   *index = palloc(sizeof(RunIndex));
+	int			at = 0;
+
+	index->first = palloc(m->nspecs * sizeof(int *));
+	index->runs = palloc(Max(m->nruns, 1) * sizeof(int));
+	for (int i = 0; i < m->nspecs; i++)
+		index->first[i] = palloc0((m->specs[i]->nbuckets + 2) * sizeof(int));
+	MemoryContextSwitchTo(old);
+
+	/* counts of bucket b at b + 2, so that filling moves b + 1 from its start to its end */
+	for (int r = 0; r < m->nruns; r++)
+		index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 2]++;
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		index->first[i][0] = index->first[i][1] = at;
+		for (int b = 2; b < m->specs[i]->nbuckets + 2; b++)
+			index->first[i][b] += index->first[i][b - 1];
+		at = index->first[i][m->specs[i]->nbuckets + 1];
+	}
+	for (int r = 0; r < m->nruns; r++)
+		index->runs[index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 1]++] = r;
+	return index;
+}
+
+static int
+CompareInts(const void *a, const void *b)
+{
+	int			x = *(const int *) a;
+	int			y = *(const int *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Collect the runs that the quals leave, in order of the manifest. */
+static void
+CollectRuns(LeafReader *leaf, int ngroups, int group)
+{
+	Manifest   *m = leaf->manifest;
+	bool		all_pruned = true;
+
+	leaf->nunit = 0;
+	leaf->at = 0;
+	for (int i = 0; i < m->nspecs; i++)
+		all_pruned &= leaf->prune[i] != NULL;
+	if (!leaf->rescanned || !all_pruned)
+	{
+		for (int r = 0; r < m->nruns; r++)
+		{
+			if (m->runs[r].bucket % ngroups == group && RunWanted(leaf, &m->runs[r]))
+				leaf->unit[leaf->nunit++] = r;
+		}
+		return;
+	}
+
+	/* lookup after lookup: do not walk over all runs for each */
+	if (leaf->run_index == NULL)
+		leaf->run_index = MakeRunIndex(leaf);
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		const uint8 *bits = leaf->prune[i];
+		const int  *first = leaf->run_index->first[i];
+
+		for (int b = 0; b < m->specs[i]->nbuckets; b++)
+		{
+			if (bits[b / 8] == 0)
+				b |= 7;
+			else if ((bits[b / 8] & (1 << (b % 8))) && b % ngroups == group)
+			{
+				for (int at = first[b]; at < first[b + 1]; at++)
+					leaf->unit[leaf->nunit++] = leaf->run_index->runs[at];
+			}
+		}
+	}
+	if (leaf->nunit > 1)
+		qsort(leaf->unit, leaf->nunit, sizeof(int), CompareInts);
+}
+
 void
 LeafOpenAll(LeafReader *leaf)
 {
 	leaf->sorted = false;
-	leaf->nunit = 0;
-	leaf->at = 0;
-	for (int i = 0; i < leaf->manifest->nruns; i++)
-	{
-		if (RunWanted(leaf, &leaf->manifest->runs[i]))
-			leaf->unit[leaf->nunit++] = i;
-	}
+	CollectRuns(leaf, 1, 0);
 	AllocateCursors(leaf, 1);
 }
 
@@ -156,15 +274,8 @@ LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys)
 {
 	leaf->sorted = true;
 	leaf->nkeys = nkeys;
-	leaf->nunit = 0;
-	leaf->at = 0;
-	for (int i = 0; i < leaf->manifest->nruns; i++)
-	{
-		ManifestRun *run = &leaf->manifest->runs[i];
-
-		if (run->bucket % ngroups == group && RunWanted(leaf, run))
-			leaf->unit[leaf->nunit++] = i;
-	}
+	leaf->ramp = 0;
+	CollectRuns(leaf, ngroups, group);
 	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nunit);
 	AllocateCursors(leaf, leaf->nunit);
 	for (int i = 0; i < leaf->nunit; i++)
@@ -174,6 +285,40 @@ LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys)
 	}
 	if (leaf->nunit > 1)
 		RunMergeOpen(leaf);
+}
+
+void
+LeafFirstRowsSoon(LeafReader *leaf)
+{
+	leaf->ramp = 8;
+}
+
+void
+LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory)
+{
+	Manifest   *m = leaf->manifest;
+	TupleDesc	desc = RelationGetDescr(leaf->rel);
+	double		rowbytes = 2 * sizeof(int64);	/* the prepared key */
+	double		total = 0;
+
+	for (int c = 0; c < leaf->ncols; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, leaf->attnums[c] - 1);
+
+		rowbytes += sizeof(Datum) + sizeof(bool);
+		if (!att->attbyval)
+			rowbytes += att->attlen > 0 ? att->attlen :
+				Min((double) m->raw_bytes / Max(m->rows, 1), 256);
+	}
+	*nruns = 0;
+	for (int r = 0; r < m->nruns; r++)
+	{
+		if (!RunWanted(leaf, &m->runs[r]))
+			continue;
+		(*nruns)++;
+		total += rowbytes * Min(m->runs[r].rows, BF_BATCH_ROWS);
+	}
+	*memory = (Size) total;
 }
 
 /* Blocks of all runs in file order: one cursor that moves from run to run. */
@@ -205,8 +350,9 @@ NextUnsorted(LeafReader *leaf)
 
 			leaf->ncursors = 0;
 			BlockCursorStop(leaf, cursor);
-			if (leaf->at >= leaf->nunit ||
-				leaf->manifest->runs[leaf->unit[leaf->at]].file != file)
+			if (!leaf->rescanned &&
+				(leaf->at >= leaf->nunit ||
+				 leaf->manifest->runs[leaf->unit[leaf->at]].file != file))
 				LeafFileClose(leaf, file);
 		}
 	}
@@ -250,7 +396,8 @@ LeafClose(LeafReader *leaf)
 		int			f = leaf->manifest->runs[leaf->unit[i]].file;
 
 		/* a file of one run will not be needed for another bucket */
-		if (leaf->files[f] != NULL && leaf->files[f]->reader->nruns == 1)
+		if (!leaf->rescanned &&
+			leaf->files[f] != NULL && leaf->files[f]->reader->nruns == 1)
 			LeafFileClose(leaf, f);
 	}
 	pfree(leaf->cursors);

@@ -47,7 +47,13 @@ extern void LeafReaderEnd(LeafReader *leaf);
  */
 extern void LeafReaderPrune(LeafReader *leaf);
 
-/* Number of buckets (by the gcd of the files' counts) left and in all. */
+/*
+ * The reader will be opened again and again with other values of the quals:
+ * keep files open and decoded blocks at hand, within work_mem.
+ */
+extern void LeafReaderRescanned(LeafReader *leaf);
+
+/* Number of buckets (by the gcd of the files' counts) left by any pruning so far, and in all. */
 extern void LeafReaderBuckets(LeafReader *leaf, int *nread, int *ntotal);
 
 /* Rows the group can hold at most, from the manifest; 0: nothing to read there. */
@@ -61,6 +67,12 @@ extern void LeafOpenAll(LeafReader *leaf);
  * first nkeys sort columns.  Every file's count must be a multiple of ngroups.
  */
 extern void LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys);
+
+/* After LeafOpenGroup: perhaps only the first few rows will be asked for. */
+extern void LeafFirstRowsSoon(LeafReader *leaf);
+
+/* Runs that LeafOpenGroup(leaf, 1, 0, ...) would merge and the memory that takes, at most. */
+extern void LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory);
 
 /*
  * Next batch, or NULL at the end.  At least one row is selected.  The batch

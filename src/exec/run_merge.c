@@ -6,6 +6,10 @@
  * batch is a list of (block, row) and gathers a column only when it is asked
  * for.  Blocks used up while a batch is built are retired, not reused, until
  * the next call, because the batch still points into them.
+ *
+ * When the first rows are wanted soon (leaf->ramp), batches start small, and a
+ * run's first block is not decoded before its first key, known from the
+ * footer, comes to the top of the heap.
  */
 #include "postgres.h"
 
@@ -18,7 +22,7 @@
 
 typedef struct HeapNode
 {
-	int64		k64;			/* image of the cursor's next key */
+	int64		k64;			/* image of the cursor's next key, or not above it (no block yet) */
 	int			cursor;
 } HeapNode;
 
@@ -29,12 +33,14 @@ typedef struct MergeState
 	uint16		row[MERGE_ROWS];
 	Datum	  **values;			/* per column, made on first use */
 	bool	  **nulls;
+	bool		lazy;			/* cursors without a block are in the heap */
 	int			nheap;
 	HeapNode   *heap;
 	LeafBlock  *retired;
 	KeyClass   *classes;		/* of the key columns */
 	Oid		   *types;
 	int		   *cols;
+	uint8	   *flags;			/* BF_SORT_*, NULL: all ascending, nulls last */
 } MergeState;
 
 /* BatchColumnLoader of merged batches. */
@@ -66,6 +72,33 @@ GatherColumn(Batch *batch, int col)
 	batch->loaded[col] = true;
 }
 
+/* KeyVectorCompareFull for columns of which some are descending or have nulls first. */
+static int
+CompareByFlags(const MergeState *merge, const KeyVector *a, int i, const KeyVector *b, int j)
+{
+	int			arow = KeyVectorRow(a, i);
+	int			brow = KeyVectorRow(b, j);
+
+	for (int k = 0; k < a->nkeys; k++)
+	{
+		const ColumnVector *av = &a->batch->cols[a->cols[k]];
+		const ColumnVector *bv = &b->batch->cols[b->cols[k]];
+		bool		anull = av->nulls && av->nulls[arow];
+		bool		bnull = bv->nulls && bv->nulls[brow];
+		int			c;
+
+		if (anull && bnull)
+			continue;
+		if (anull || bnull)
+			return (anull == ((merge->flags[k] & BF_SORT_NULLS_FIRST) != 0)) ? -1 : 1;
+		c = KeyCompare(a->classes[k], a->types[k], av->values[arow],
+					   b->types[k], bv->values[brow]);
+		if (c != 0)
+			return (c < 0) == ((merge->flags[k] & BF_SORT_DESC) == 0) ? -1 : 1;
+	}
+	return 0;
+}
+
 /* Heap order: by image, then by full comparison. */
 static inline bool
 NodeBefore(LeafReader *leaf, const HeapNode *a, const HeapNode *b)
@@ -77,8 +110,13 @@ NodeBefore(LeafReader *leaf, const HeapNode *a, const HeapNode *b)
 		return a->k64 < b->k64;
 	x = &leaf->cursors[a->cursor];
 	y = &leaf->cursors[b->cursor];
+	/* what is not decoded yet goes first, to be decoded before it is compared */
+	if (x->block == NULL || y->block == NULL)
+		return x->block == NULL && y->block != NULL;
 	if (x->block->keys.exact && a->k64 != KEY64_NULL)
 		return a->cursor < b->cursor;
+	if (leaf->merge->flags != NULL)
+		return CompareByFlags(leaf->merge, &x->block->keys, x->pos, &y->block->keys, y->pos) < 0;
 	return KeyVectorCompareFull(&x->block->keys, x->pos, &y->block->keys, y->pos) < 0;
 }
 
@@ -130,6 +168,17 @@ AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const Key
 	return true;
 }
 
+/* An image not above those of all keys the cursor will come to. */
+static int64
+FirstImage(const MergeState *merge, const BlockCursor *cursor)
+{
+	const StatValue *first = &cursor->file->reader->blocks[cursor->next].first[0];
+
+	if (first->isnull)
+		return KEY64_NULL;
+	return KeyImage64(merge->classes[0], merge->types[0], first->value);
+}
+
 static void
 BuildHeap(LeafReader *leaf, MergeState *merge)
 {
@@ -137,11 +186,15 @@ BuildHeap(LeafReader *leaf, MergeState *merge)
 	for (int i = 0; i < leaf->ncursors; i++)
 	{
 		BlockCursor *cursor = &leaf->cursors[i];
+		HeapNode   *node = &merge->heap[merge->nheap];
 
-		if (cursor->block == NULL)
+		node->cursor = i;
+		if (cursor->block != NULL)
+			node->k64 = cursor->block->keys.k64[cursor->pos];
+		else if (merge->lazy && cursor->next < cursor->end)
+			node->k64 = FirstImage(merge, cursor);
+		else
 			continue;
-		merge->heap[merge->nheap].cursor = i;
-		merge->heap[merge->nheap].k64 = cursor->block->keys.k64[cursor->pos];
 		merge->nheap++;
 	}
 	for (int i = merge->nheap / 2 - 1; i >= 0; i--)
@@ -189,6 +242,10 @@ GetMergeState(LeafReader *leaf)
 		merge->cols[k] = c;
 		merge->classes[k] = spec->sort[k].keyclass;
 		merge->types[k] = spec->sort[k].typid;
+		if (spec->sort[k].flags != 0 && merge->flags == NULL)
+			merge->flags = palloc0(leaf->nkeys * sizeof(uint8));
+		if (merge->flags != NULL)
+			merge->flags[k] = spec->sort[k].flags;
 	}
 	leaf->merge = merge;
 	MemoryContextSwitchTo(old);
@@ -251,22 +308,36 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 {
 	MergeState *merge = leaf->merge;
 	Batch	   *batch = &merge->batch;
+	int			limit = leaf->ramp > 0 ? leaf->ramp : MERGE_ROWS;
 	int			n = 0;
 
 	FreeRetired(leaf, merge);
 	if (merge->nheap < 0)
 	{
-		for (int i = 0; i < leaf->ncursors; i++)
+		merge->lazy = leaf->ramp > 0;
+		for (int i = 0; i < leaf->ncursors && !merge->lazy; i++)
 			AdvanceBlock(leaf, merge, &leaf->cursors[i], bound);
 		BuildHeap(leaf, merge);
 	}
+	if (leaf->ramp > 0)
+		leaf->ramp = Min(2 * leaf->ramp, MERGE_ROWS);
 	if (bound != NULL)
 		SkipToBound(leaf, merge, bound);
 
-	while (n < MERGE_ROWS && merge->nheap > 0)
+	while (n < limit && merge->nheap > 0)
 	{
 		BlockCursor *cursor = &leaf->cursors[merge->heap[0].cursor];
 
+		if (cursor->block == NULL)
+		{
+			if (AdvanceBlock(leaf, merge, cursor, NULL))
+				merge->heap[0].k64 = cursor->block->keys.k64[0];
+			else
+				merge->heap[0] = merge->heap[--merge->nheap];
+			if (merge->nheap > 0)
+				SiftDown(leaf, merge, 0);
+			continue;
+		}
 		merge->source[n] = cursor->block;
 		merge->row[n] = (uint16) KeyVectorRow(&cursor->block->keys, cursor->pos);
 		n++;

@@ -21,7 +21,39 @@ ScanQualDescribe(const LeafQual *qual)
 	List	   *desc = list_make3_int(qual->attnum, (int) qual->keyclass, (int) qual->coltype);
 
 	desc = lappend_int(desc, (int) qual->op);
-	return lappend_int(desc, (int) qual->valuetype);
+	desc = lappend_int(desc, (int) qual->valuetype);
+	if (LeafQualIsBucket(qual))
+	{
+		desc = lappend_int(desc, qual->modulus);
+		for (int h = 0; h < qual->nhash; h++)
+		{
+			desc = lappend_int(desc, qual->hashattnums[h]);
+			desc = lappend_int(desc, (int) qual->hashtypes[h]);
+		}
+	}
+	return desc;
+}
+
+/* Read the description of a qual back. */
+static void
+ReadQual(List *desc, LeafQual *qual)
+{
+	qual->attnum = (AttrNumber) list_nth_int(desc, 0);
+	qual->keyclass = (KeyClass) list_nth_int(desc, 1);
+	qual->coltype = (Oid) list_nth_int(desc, 2);
+	qual->op = (LeafQualOp) list_nth_int(desc, 3);
+	qual->valuetype = (Oid) list_nth_int(desc, 4);
+	if (!LeafQualIsBucket(qual))
+		return;
+	qual->modulus = list_nth_int(desc, 5);
+	qual->nhash = (list_length(desc) - 6) / 2;
+	qual->hashattnums = palloc(qual->nhash * sizeof(AttrNumber));
+	qual->hashtypes = palloc(qual->nhash * sizeof(Oid));
+	for (int h = 0; h < qual->nhash; h++)
+	{
+		qual->hashattnums[h] = (AttrNumber) list_nth_int(desc, 6 + 2 * h);
+		qual->hashtypes[h] = (Oid) list_nth_int(desc, 7 + 2 * h);
+	}
 }
 
 BucketScanState *
@@ -30,6 +62,7 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	BucketScanState *scan = palloc0(sizeof(BucketScanState));
 	List	   *attnums = list_nth(fdw_private, SCAN_PRIVATE_ATTNUMS);
 	List	   *quals = list_nth(fdw_private, SCAN_PRIVATE_QUALS);
+	List	   *order = list_nth(fdw_private, SCAN_PRIVATE_ORDER);
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 	ListCell   *lc;
 	ListCell   *expr = list_head(fdw_exprs);
@@ -50,14 +83,9 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	i = 0;
 	foreach(lc, quals)
 	{
-		List	   *desc = lfirst(lc);
 		LeafQual   *qual = &scan->quals[i];
 
-		qual->attnum = (AttrNumber) list_nth_int(desc, 0);
-		qual->keyclass = (KeyClass) list_nth_int(desc, 1);
-		qual->coltype = (Oid) list_nth_int(desc, 2);
-		qual->op = (LeafQualOp) list_nth_int(desc, 3);
-		qual->valuetype = (Oid) list_nth_int(desc, 4);
+		ReadQual(lfirst(lc), qual);
 		if (qual->op != LEAF_ISNULL && qual->op != LEAF_NOTNULL)
 		{
 			scan->qualexprs[i] = ExecInitExpr((Expr *) lfirst(expr), &ss->ps);
@@ -67,6 +95,8 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	}
 	scan->qualcxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw qual values",
 										  ALLOCSET_SMALL_SIZES);
+	if (order != NIL)
+		scan->order = OrderedScanCreate(ss->ss_currentRelation, order);
 	scan->selection = palloc(BF_BATCH_ROWS * sizeof(uint16));
 
 	/* columns that are not read stay NULL in the slot for good */
@@ -113,7 +143,7 @@ ScanNodeStart(BucketScanState *scan)
 		if (scan->qualexprs[i] == NULL)
 			continue;
 		value = ExecEvalExprSwitchContext(scan->qualexprs[i], econtext, &isnull);
-		if (qual->op == LEAF_ANY)
+		if (LeafQualIsArray(qual))
 			LeafQualSetArray(qual, value, isnull);
 		else
 			LeafQualSetValue(qual, value, isnull);
@@ -141,6 +171,21 @@ ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
+/* Start reading row by row. */
+static void
+OpenRows(BucketScanState *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->cxt);
+
+	scan->sorted = false;
+	if (scan->order == NULL)
+		LeafOpenAll(scan->leaf);
+	else
+		scan->sorted = !OrderedScanOpen(scan->order, scan->leaf, scan->ss,
+										scan->ncols, scan->attnums);
+	MemoryContextSwitchTo(old);
+}
+
 bool
 ScanNodeNextRow(BucketScanState *scan)
 {
@@ -151,10 +196,12 @@ ScanNodeNextRow(BucketScanState *scan)
 			ScanNodeStart(scan);
 			if (scan->never)
 				return false;
-			LeafOpenAll(scan->leaf);
+			OpenRows(scan);
 		}
 		else if (scan->never || scan->pos < 0)
 			return false;
+		if (scan->sorted)
+			return OrderedScanNext(scan->order, scan->ss->ss_ScanTupleSlot);
 		scan->batch = LeafNextBatch(scan->leaf, NULL);
 		scan->pos = 0;
 		if (scan->batch == NULL)
@@ -254,6 +301,10 @@ void
 ScanNodeReScan(BucketScanState *scan)
 {
 	ScanNodeClose(scan);
+	if (scan->order != NULL)
+		OrderedScanClose(scan->order);
+	if (scan->leaf != NULL)
+		LeafReaderRescanned(scan->leaf);
 	scan->batch = NULL;
 	scan->pos = 0;
 	scan->started = false;
@@ -262,6 +313,8 @@ ScanNodeReScan(BucketScanState *scan)
 void
 ScanNodeEnd(BucketScanState *scan)
 {
+	if (scan->order != NULL)
+		OrderedScanClose(scan->order);
 	if (scan->leaf != NULL)
 		LeafReaderEnd(scan->leaf);
 	scan->leaf = NULL;
@@ -290,11 +343,20 @@ ScanNodeExplain(BucketScanState *scan, ExplainState *es)
 		ExplainPropertyInteger("Buckets Read", NULL, nread, es);
 		ExplainPropertyInteger("Buckets Total", NULL, ntotal, es);
 	}
+	if (scan->order != NULL)
+		OrderedScanExplain(scan->order, es);
 	ExplainPropertyInteger("Blocks Read", NULL, counters->blocks_read, es);
 	ExplainPropertyInteger("Blocks Skipped", NULL, counters->blocks_skipped, es);
 	if (scan->nquals > 0)
-		ExplainPropertyInteger(scan->ss->ps.plan->qual == NIL ?
-							   "Rows Removed by Filter" : "Rows Removed by Batch Filter",
-							   NULL, counters->rows_removed, es);
+	{
+		Instrumentation *instrument = scan->ss->ps.instrument;
+
+		/* per loop, as core does */
+		ExplainPropertyFloat(scan->ss->ps.plan->qual == NIL ?
+							 "Rows Removed by Filter" : "Rows Removed by Batch Filter", NULL,
+							 (double) counters->rows_removed /
+							 (instrument && instrument->nloops > 0 ? instrument->nloops : 1),
+							 0, es);
+	}
 	ExplainPropertyInteger("Bytes Read", "bytes", (int64) counters->bytes_read, es);
 }

@@ -9,13 +9,15 @@
 #include "compat.h"
 #include BF_EXPLAIN_STATE_HEADER
 #include "exec/leaf_reader.h"
+#include "exec/ordered_scan.h"
 #include "nodes/execnodes.h"
 
 /* Positions in ForeignScan.fdw_private. */
 enum ScanPrivateIndex
 {
 	SCAN_PRIVATE_ATTNUMS,		/* integer list: columns to read */
-	SCAN_PRIVATE_QUALS			/* list of integer lists: see ScanQualDescribe */
+	SCAN_PRIVATE_QUALS,			/* list of integer lists: see ScanQualDescribe */
+	SCAN_PRIVATE_ORDER			/* see OrderedScanDescribe; NIL: rows come in any order */
 };
 
 typedef struct BucketScanState
@@ -34,6 +36,8 @@ typedef struct BucketScanState
 	LeafReader *leaf;			/* made at first use */
 	bool		started;		/* quals have their values */
 	bool		never;			/* a qual's value is NULL: no row */
+	OrderedScan *order;			/* NULL: rows come in any order */
+	bool		sorted;			/* rows come from it, not from batches */
 
 	Batch	   *batch;			/* row by row: the batch being handed out */
 	int			pos;

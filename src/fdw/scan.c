@@ -22,6 +22,7 @@
 #include "optimizer/restrictinfo.h"
 #include "plan/batch_qual.h"
 #include "plan/rel_info.h"
+#include "plan/scan_path.h"
 #include "storage/manifest.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -36,6 +37,8 @@ static void
 GetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
 	add_path(baserel, (Path *) BucketScanPath(root, baserel, false, NIL));
+	BucketAddOrderedPath(root, baserel);
+	BucketAddLookupPaths(root, baserel);
 }
 
 /*
@@ -90,11 +93,14 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *batch_quals = NIL;
 	List	   *descs = NIL;
 	List	   *values = NIL;
+	List	   *extra;
+	List	   *order;
 	List	   *attnums;
 	Relation	rel = RelationIdGetRelation(foreigntableid);
 	ListCell   *lc;
 
-	attnums = NeededColumns(baserel, rel, scan_clauses, best_path->fdw_private);
+	BucketPathPrivate(best_path->fdw_private, &extra, &order);
+	attnums = NeededColumns(baserel, rel, scan_clauses, extra);
 	RelationClose(rel);
 	foreach(lc, scan_clauses)
 	{
@@ -116,7 +122,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			row_quals = lappend(row_quals, rinfo->clause);
 	}
 	return make_foreignscan(tlist, row_quals, baserel->relid,
-							values, list_make2(attnums, descs),
+							values, list_make3(attnums, descs, order),
 							NIL, batch_quals, outer_plan);
 }
 
@@ -164,6 +170,10 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 
+	if (list_nth(plan->fdw_private, SCAN_PRIVATE_ORDER) != NIL)
+		ExplainPropertyText("Order",
+							OrderedScanText(RelationGetRelid(node->ss.ss_currentRelation),
+											list_nth(plan->fdw_private, SCAN_PRIVATE_ORDER)), es);
 	if (plan->fdw_recheck_quals != NIL)
 	{
 		/* the quals that are applied to batches do not stand in plan.qual */

@@ -68,7 +68,7 @@ extern LoadState *LoadFindState(SubTransactionId subid, const RowLayout *layout,
 extern void LoadSealInit(void);
 extern List *LoadPendingTables(void);
 extern List *LoadPendingSets(Oid relid, CommandId from, CommandId before);
-extern void LoadSealPending(Oid relid, List *pending);
+extern bool LoadSealPending(Oid relid, List *pending);
 extern void LoadTakeOut(LoadState *state, RowSet *set);
 
 #endif							/* BF_LOAD_INTERNAL_H */

@@ -180,15 +180,16 @@ LoadPendingSets(Oid relid, CommandId from, CommandId before)
 
 /*
  * Seal sets of one table: one write for each layout they have.  The table is
- * locked since its rows came, so it is opened without.
+ * locked since its rows came, so it is opened without.  Returns false when
+ * nothing was written.
  */
-void
+bool
 LoadSealPending(Oid relid, List *pending)
 {
 	Relation	rel;
 
 	if (pending == NIL)
-		return;
+		return false;
 	rel = try_relation_open(relid, NoLock);
 	if (rel == NULL)
 	{
@@ -197,7 +198,7 @@ LoadSealPending(Oid relid, List *pending)
 
 		foreach(lc, pending)
 			Consume(((PendingSet *) lfirst(lc))->state, ((PendingSet *) lfirst(lc))->set);
-		return;
+		return false;
 	}
 
 	while (pending != NIL)
@@ -226,6 +227,7 @@ LoadSealPending(Oid relid, List *pending)
 		pfree(sets);
 	}
 	relation_close(rel, NoLock);
+	return true;
 }
 
 /* Seal the rows of a table that belong to commands before cid. */
@@ -260,8 +262,8 @@ SealBefore(Oid relid, CommandId cid)
 
 	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal list", ALLOCSET_SMALL_SIZES);
 	oldcxt = MemoryContextSwitchTo(cxt);
-	LoadSealPending(relid, LoadPendingSets(relid, FirstCommandId, border));
-	LoadSealPending(relid, LoadPendingSets(relid, border, cid));
+	(void) LoadSealPending(relid, LoadPendingSets(relid, FirstCommandId, border));
+	(void) LoadSealPending(relid, LoadPendingSets(relid, border, cid));
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(cxt);
 }
@@ -290,7 +292,7 @@ LoadSealDetached(LoadState *state)
 	Assert(state->detached && state->subid == GetCurrentSubTransactionId());
 	if (state->open && state->open->nrows > 0)
 		pending = AddPending(pending, state, state->open);
-	LoadSealPending(state->layout->relid, pending);
+	(void) LoadSealPending(state->layout->relid, pending);
 	dlist_delete(&state->node);
 	pfree(state);
 }

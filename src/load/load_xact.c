@@ -44,7 +44,8 @@ PreCommit(void)
 		Oid			relid = lfirst_oid(lc);
 		List	   *pending = LoadPendingSets(relid, FirstCommandId, InvalidCommandId);
 
-		LoadSealPending(relid, pending);
+		if (!LoadSealPending(relid, pending))
+			continue;
 		CommandCounterIncrement();
 		(void) StoreReclaimGarbage(relid);
 		CommandCounterIncrement();

@@ -10,7 +10,9 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
 #include "compat.h"
 #include "nodes/nodeFuncs.h"
@@ -49,9 +51,8 @@ CollationAllows(KeyClass keyclass, Oid collation, bool for_order)
 	return get_collation_isdeterministic(collation);
 }
 
-/* The column a clause side is, looking through binary-compatible casts. */
-static Var *
-ColumnOf(Node *node, Index varno)
+Var *
+BatchQualColumn(Node *node, Index varno)
 {
 	while (node != NULL && IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
@@ -65,19 +66,109 @@ ColumnOf(Node *node, Index varno)
 	return NULL;
 }
 
-/* Fixed for one execution: no column, nothing volatile, no correlated subplan. */
+/* Does the expression need the relation whose number context points to? */
 static bool
-IsRunTimeConstant(Node *node)
+UsesRelation(Node *node, void *context)
 {
-	return !contain_var_clause(node) &&
+	Index		varno = *(Index *) context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varno == varno;
+
+	/* a placeholder may be computed at the scan although it names no column of it */
+	if (IsA(node, PlaceHolderVar) && bms_is_member(varno, ((PlaceHolderVar *) node)->phrels))
+		return true;
+	return expression_tree_walker(node, UsesRelation, context);
+}
+
+/*
+ * Fixed for one execution, or one rescan: no column of the relation, nothing
+ * volatile, no correlated subplan.  Columns of other relations are parameters
+ * of the scan when the path is parameterised by them.
+ */
+static bool
+IsRunTimeConstant(Node *node, Index varno)
+{
+	return !UsesRelation(node, &varno) &&
 		!contain_volatile_functions(node) &&
 		!contain_subplans(node);
+}
+
+/* Is the function bucketfdw.bucket_id(integer, VARIADIC "any")? */
+static bool
+IsBucketIdFunction(Oid funcid)
+{
+	char	   *name = get_func_name(funcid);
+
+	return name != NULL && strcmp(name, "bucket_id") == 0 &&
+		get_func_namespace(funcid) == get_namespace_oid("bucketfdw", true) &&
+		get_func_variadictype(funcid) == ANYOID;
+}
+
+/*
+ * bucket_id(N, column, ...) of the relation with a constant N.  The function
+ * hashes by the type of its argument, so a cast to another class is no column.
+ */
+static bool
+BucketIdSide(Node *node, Index varno, LeafQual *qual)
+{
+	FuncExpr   *func = (FuncExpr *) node;
+	Const	   *modulus;
+	int			n;
+
+	if (!IsA(node, FuncExpr) || func->funcvariadic || list_length(func->args) < 2 ||
+		func->funcresulttype != INT4OID || !IsBucketIdFunction(func->funcid))
+		return false;
+	modulus = linitial(func->args);
+	if (!IsA(modulus, Const) || modulus->constisnull || modulus->consttype != INT4OID)
+		return false;
+	qual->modulus = DatumGetInt32(modulus->constvalue);
+	if (qual->modulus < 1 || qual->modulus > BF_MAX_BUCKETS)
+		return false;
+
+	n = list_length(func->args) - 1;
+	qual->nhash = n;
+	qual->hashattnums = palloc(n * sizeof(AttrNumber));
+	qual->hashtypes = palloc(n * sizeof(Oid));
+	for (int i = 0; i < n; i++)
+	{
+		Node	   *arg = list_nth(func->args, i + 1);
+		Var		   *column = BatchQualColumn(arg, varno);
+		KeyClass	keyclass;
+
+		if (column == NULL)
+			return false;
+		qual->hashattnums[i] = column->varattno;
+		qual->hashtypes[i] = getBaseType(column->vartype);
+		keyclass = KeyClassOfType(qual->hashtypes[i]);
+		if (keyclass == KEYCLASS_NONE || KeyClassOfType(getBaseType(exprType(arg))) != keyclass)
+			return false;
+	}
+	qual->attnum = qual->hashattnums[0];
+	qual->coltype = INT4OID;
+	return true;
+}
+
+/* The side of a clause that belongs to the relation: a column, or bucket_id of columns. */
+static bool
+RelationSide(Node *node, Index varno, LeafQual *qual)
+{
+	Var		   *column = BatchQualColumn(node, varno);
+
+	if (column != NULL)
+	{
+		qual->attnum = column->varattno;
+		qual->coltype = getBaseType(column->vartype);
+		return true;
+	}
+	return BucketIdSide(node, varno, qual);
 }
 
 static bool
 QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 {
-	Var		   *column;
 	Node	   *other;
 	Oid			opno = op->opno;
 	KeyClass	keyclass;
@@ -85,15 +176,16 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 
 	if (list_length(op->args) != 2)
 		return false;
-	column = ColumnOf(linitial(op->args), varno);
-	other = lsecond(op->args);
-	if (column == NULL)
+	if (RelationSide(linitial(op->args), varno, qual))
+		other = lsecond(op->args);
+	else if (RelationSide(lsecond(op->args), varno, qual))
 	{
-		column = ColumnOf(lsecond(op->args), varno);
 		other = linitial(op->args);
 		opno = get_commutator(opno);
 	}
-	if (column == NULL || !OidIsValid(opno) || !IsRunTimeConstant(other))
+	else
+		return false;
+	if (!OidIsValid(opno) || !IsRunTimeConstant(other, varno))
 		return false;
 
 	strategy = KeyOperatorStrategy(opno, &keyclass);
@@ -129,13 +221,17 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 				return false;
 		}
 	}
-	qual->attnum = column->varattno;
+	if (qual->modulus > 0)
+	{
+		if (qual->op != LEAF_EQ)
+			return false;
+		qual->op = LEAF_BUCKET;
+	}
 	qual->keyclass = keyclass;
-	qual->coltype = getBaseType(column->vartype);
 	qual->valuetype = getBaseType(exprType(other));
 	if (KeyClassOfType(qual->coltype) != keyclass || KeyClassOfType(qual->valuetype) != keyclass ||
 		!CollationAllows(keyclass, op->inputcollid,
-						 qual->op != LEAF_EQ && qual->op != LEAF_NE))
+						 qual->op >= LEAF_LT && qual->op <= LEAF_GT))
 		return false;
 	*value = (Expr *) other;
 	return true;
@@ -144,17 +240,15 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 static bool
 QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value)
 {
-	Var		   *column = ColumnOf(linitial(op->args), varno);
 	Node	   *array = lsecond(op->args);
 	KeyClass	keyclass;
 
-	if (column == NULL || !op->useOr || !IsRunTimeConstant(array) ||
+	if (!op->useOr || !RelationSide(linitial(op->args), varno, qual) ||
+		!IsRunTimeConstant(array, varno) ||
 		KeyOperatorStrategy(op->opno, &keyclass) != BTEqualStrategyNumber)
 		return false;
-	qual->op = LEAF_ANY;
-	qual->attnum = column->varattno;
+	qual->op = qual->modulus > 0 ? LEAF_BUCKET_ANY : LEAF_ANY;
 	qual->keyclass = keyclass;
-	qual->coltype = getBaseType(column->vartype);
 	qual->valuetype = get_base_element_type(exprType(array));
 	if (!OidIsValid(qual->valuetype))
 		return false;
@@ -178,7 +272,7 @@ BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, Expr **value)
 	if (IsA(clause, NullTest))
 	{
 		NullTest   *test = (NullTest *) clause;
-		Var		   *column = ColumnOf((Node *) test->arg, varno);
+		Var		   *column = BatchQualColumn((Node *) test->arg, varno);
 
 		/* a row value IS NULL has another meaning */
 		if (column == NULL || test->argisrow)

@@ -9,12 +9,17 @@
 #include "nodes/pathnodes.h"
 
 /*
- * If clause compares a column of relation varno with a value that is fixed
- * for one execution, by an operator whose meaning the key classes define,
- * fill qual (without its value), set *value to the expression (NULL for IS
- * [NOT] NULL) and return true.
+ * If clause compares a column of relation varno, or bucketfdw.bucket_id of
+ * columns, with a value that is fixed for one execution, by an operator whose
+ * meaning the key classes define, fill qual (without its value), set *value to
+ * the expression (NULL for IS [NOT] NULL) and return true.  In a join clause
+ * the value may hold columns of other relations, which must be parameters of
+ * the scan.
  */
 extern bool BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, Expr **value);
+
+/* The column of relation varno an expression is under binary-compatible casts, or NULL. */
+extern Var *BatchQualColumn(Node *node, Index varno);
 
 /*
  * Strategy (BTEqualStrategyNumber, ...) of a built-in operator whose two

@@ -42,43 +42,70 @@ BucketRelInfoGet(RelOptInfo *rel)
 	return info->magic == BUCKET_REL_MAGIC ? info : NULL;
 }
 
-/*
- * Fraction of the buckets that constants on all key columns leave.  An
- * estimate for costs: which buckets are read is decided when the query runs.
- */
-static double
-BucketFraction(const BucketSpec *spec, RelOptInfo *baserel)
+void
+KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pins)
 {
-	double		combinations = 1;
+	double	   *values = palloc0(spec->nkeys * sizeof(double));
+	double		share = 1.0;
+	ListCell   *lc;
 
+	memset(pins, 0, sizeof(*pins));
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		LeafQual	qual;
+		Expr	   *value;
+		double		n = 1;
+
+		if (rinfo->pseudoconstant ||
+			!BatchQualFromClause(rinfo->clause, rel->relid, &qual, &value))
+			continue;
+		if (LeafQualIsArray(&qual))
+			n = Max(1.0, BfEstimateArrayLength((Node *) value));
+		if (LeafQualIsBucket(&qual))
+		{
+			if (LeafQualSaysBucket(&qual, spec))
+				share = Min(share, n / qual.modulus);
+			continue;
+		}
+		if (qual.op != LEAF_EQ && qual.op != LEAF_ANY && qual.op != LEAF_ISNULL)
+			continue;
+		for (int k = 0; k < spec->nkeys; k++)
+		{
+			if (qual.attnum != spec->sort[k].attnum ||
+				(values[k] > 0 && values[k] <= n))
+				continue;
+			values[k] = n;
+			pins->nulls |= qual.op == LEAF_ISNULL;
+		}
+	}
+	pins->pinned = true;
+	pins->combinations = 1;
 	for (int k = 0; k < spec->nkeys; k++)
 	{
-		bool		pinned = false;
-		ListCell   *lc;
-
-		foreach(lc, baserel->baserestrictinfo)
-		{
-			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-			LeafQual	qual;
-			Expr	   *value;
-
-			if (!BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &value) ||
-				qual.attnum != spec->sort[k].attnum)
-				continue;
-			if (qual.op == LEAF_EQ || qual.op == LEAF_ISNULL)
-				pinned = true;
-			else if (qual.op == LEAF_ANY)
-			{
-				pinned = true;
-				combinations *= BfEstimateArrayLength((Node *) value);
-			}
-			if (pinned)
-				break;
-		}
-		if (!pinned)
-			return 1.0;
+		pins->pinned &= values[k] > 0;
+		pins->combinations *= Max(values[k], 1);
 	}
-	return Min(1.0, combinations / spec->nbuckets);
+	pins->fraction = share;
+	if (pins->pinned)
+		pins->fraction = Min(share, pins->combinations / spec->nbuckets);
+	pins->fraction = Min(1.0, pins->fraction);
+	pfree(values);
+}
+
+double
+KeyPinsRows(const BucketRelInfo *info, const KeyPins *pins)
+{
+	double		rows = info->rows * pins->fraction;
+
+	if (pins->pinned && !pins->nulls && info->nruns > 0)
+	{
+		double		block_rows = Min(info->options->block_rows, info->rows / info->nruns);
+
+		/* in each run a key lies in one block */
+		rows = Min(rows, pins->combinations * info->runs_per_bucket * Max(1.0, block_rows));
+	}
+	return rows;
 }
 
 void
@@ -90,6 +117,9 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	Manifest   *manifest;
 	List	   *batch_clauses = NIL;
 	List	   *row_clauses = NIL;
+	List	   *other_clauses = NIL;
+	KeyPins		pins;
+	double		bucket_share = 1.0;
 	double		selectivity;
 	int			buckets;
 	ListCell   *lc;
@@ -103,6 +133,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	info->rows = manifest->rows;
 	info->bytes = manifest->bytes;
 	info->nfiles = manifest->nfiles;
+	info->nruns = manifest->nruns;
 	info->natts = RelationGetNumberOfAttributes(rel);
 	buckets = ManifestBuckets(manifest);
 	info->runs_per_bucket = buckets > 0 ? Max(1.0, (double) manifest->nruns / buckets) : 1.0;
@@ -116,39 +147,62 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 
 		if (rinfo->pseudoconstant)
 			continue;
-		if (BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &value))
-			batch_clauses = lappend(batch_clauses, rinfo);
-		else
+		if (!BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &value))
+		{
 			row_clauses = lappend(row_clauses, rinfo);
+			other_clauses = lappend(other_clauses, rinfo);
+		}
+		else if (LeafQualIsBucket(&qual))
+		{
+			/* core knows no statistics of it; we know its share */
+			bucket_share *= Min(1.0, (LeafQualIsArray(&qual) ?
+									  BfEstimateArrayLength((Node *) value) : 1.0) / qual.modulus);
+		}
+		else
+		{
+			batch_clauses = lappend(batch_clauses, rinfo);
+			other_clauses = lappend(other_clauses, rinfo);
+		}
 	}
 	baserel->tuples = info->rows;
 	baserel->pages = (BlockNumber) Min(ceil(info->bytes / BLCKSZ), (double) MaxBlockNumber);
-	selectivity = clauselist_selectivity(root, baserel->baserestrictinfo, 0, JOIN_INNER, NULL);
+	selectivity = bucket_share * clauselist_selectivity(root, other_clauses, 0, JOIN_INNER, NULL);
 	baserel->rows = clamp_row_est(info->rows * selectivity);
-	info->batch_selectivity = clauselist_selectivity(root, batch_clauses, 0, JOIN_INNER, NULL);
+	info->batch_selectivity = bucket_share *
+		clauselist_selectivity(root, batch_clauses, 0, JOIN_INNER, NULL);
 	cost_qual_eval(&info->row_qual_cost, row_clauses, root);
-	info->bucket_fraction = BucketFraction(info->options->spec, baserel);
+	KeyPinsFind(baserel, info->options->spec, baserel->baserestrictinfo, &pins);
+	info->bucket_fraction = pins.fraction;
+	info->read_rows = KeyPinsRows(info, &pins);
 	baserel->fdw_private = info;
+}
+
+Cost
+BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	double		ncols = Max(1, list_length(rel->reltarget->exprs));
+	double		bytes = info->bytes * (rows / Max(info->rows, 1.0)) *
+		Min(1.0, ncols / Max(1, info->natts));
+
+	return bytes / BLCKSZ * page_cost +
+		rows * ncols * DECODE_COST * cpu_operator_cost +
+		rows * BATCH_QUAL_COST * cpu_operator_cost;
 }
 
 void
 BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		ncols = Max(1, list_length(rel->reltarget->exprs));
-	double		rows = info->rows * info->bucket_fraction;
-	double		passed = rows * info->batch_selectivity;
-	double		bytes = info->bytes * info->bucket_fraction *
-		Min(1.0, ncols / Max(1, info->natts));
+	double		passed = Min(info->rows * info->bucket_fraction * info->batch_selectivity,
+							 info->read_rows);
 	Cost		start;
 	Cost		run;
 
 	/* each file is opened and its footer read */
 	start = rel->reltarget->cost.startup + info->row_qual_cost.startup;
-	run = info->nfiles * info->bucket_fraction * seq_page_cost +
-		bytes / BLCKSZ * seq_page_cost;
-	run += rows * ncols * DECODE_COST * cpu_operator_cost;
-	run += rows * BATCH_QUAL_COST * cpu_operator_cost;
+	run = info->nfiles * info->bucket_fraction * seq_page_cost;
+	run += BucketReadCost(rel, info->read_rows, seq_page_cost);
 	run += passed * info->row_qual_cost.per_tuple;
 	if (batches)
 	{

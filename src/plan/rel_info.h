@@ -17,12 +17,29 @@ typedef struct BucketRelInfo
 	double		rows;			/* in all files */
 	double		bytes;
 	int			nfiles;
+	int			nruns;
 	double		runs_per_bucket;	/* mean */
 	int			natts;
 	double		batch_selectivity;	/* of the clauses applied to batches */
 	QualCost	row_qual_cost;	/* of the other clauses */
 	double		bucket_fraction;	/* of the buckets left by constants on the keys */
+	double		read_rows;		/* in the blocks left by them */
 } BucketRelInfo;
+
+/* What clauses with fixed values say about where the rows lie; an estimate for costs. */
+typedef struct KeyPins
+{
+	bool		pinned;			/* every key column has few values */
+	double		combinations;	/* of them */
+	bool		nulls;			/* some of them NULL: many rows may have that key */
+	double		fraction;		/* of the buckets that are left */
+} KeyPins;
+
+/* Find in clauses (RestrictInfos) the ones that pin the key columns of a rel. */
+extern void KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pins);
+
+/* Rows decoded when only the blocks left by the pins are read. */
+extern double KeyPinsRows(const BucketRelInfo *info, const KeyPins *pins);
 
 /* Read the sizes of a table and set rows, tuples, pages and fdw_private of baserel. */
 extern void BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid);
@@ -35,6 +52,9 @@ extern BucketRelInfo *BucketRelInfoGet(RelOptInfo *rel);
  * as one input of a bucket join.  ncols is the number of columns read.
  */
 extern void BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total);
+
+/* Cost of decoding so many rows of the rel's columns and of reading them from files. */
+extern Cost BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost);
 
 /*
  * A Foreign Scan path on the table.  key_attnums are columns that must be

@@ -142,6 +142,8 @@ class Tester:
         text = f"RESET ALL; SET client_min_messages = warning; SET search_path = {schema}, public; SET statement_timeout = '{'700ms' if schema == 'h' else '3s'}'"
         text += "".join(f"; SET {n} = {v}" for n, v in settings)
         r = self.c.query(text)
+        if r.error == "57014":
+            raise Slow
         if r.error:
             raise SystemExit(f"settings: {r!r}")
 

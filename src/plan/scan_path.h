@@ -1,0 +1,23 @@
+/*
+ * scan_path.h
+ *	  Scan paths of a bucketed table beyond the plain one: lookups by key for
+ *	  nested loops, and rows in the order of the key.
+ */
+#ifndef BF_SCAN_PATH_H
+#define BF_SCAN_PATH_H
+
+#include "nodes/pathnodes.h"
+
+/* Add the parameterised paths whose parameters fix all bucket columns. */
+extern void BucketAddLookupPaths(PlannerInfo *root, RelOptInfo *rel);
+
+/* Add the path that merges all buckets, if its order is of use. */
+extern void BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * Take apart fdw_private of any path on a bucketed table: the columns it needs
+ * whatever the target list says, and its order for OrderedScanDescribe's reader.
+ */
+extern void BucketPathPrivate(List *fdw_private, List **attnums, List **order);
+
+#endif							/* BF_SCAN_PATH_H */
