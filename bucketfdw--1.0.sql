@@ -167,12 +167,13 @@ CREATE FUNCTION bucketfdw.create_table_as(
 	with_data boolean DEFAULT true,
 	colocate_with regclass DEFAULT NULL,
 	compression text DEFAULT NULL,
-	compression_level integer DEFAULT NULL
+	compression_level integer DEFAULT NULL,
+	durability text DEFAULT NULL
 ) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_create_table_as'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION bucketfdw.create_table_as(text, text, text, integer, text, text, boolean, regclass, text, integer)
+COMMENT ON FUNCTION bucketfdw.create_table_as(text, text, text, integer, text, text, boolean, regclass, text, integer, text)
 	IS 'create a bucketed table from a query, or append to it, or overwrite it; returns the rows written';
 
 CREATE FUNCTION bucketfdw.bucket_stats(
@@ -234,6 +235,39 @@ CREATE FUNCTION bucketfdw.verify(
 COMMENT ON FUNCTION bucketfdw.verify(regclass, boolean)
 	IS 'defects of the files of a table, or of all tables; no row means sound';
 
+CREATE FUNCTION bucketfdw.why_not(
+	query text,
+	OUT kind text,
+	OUT relations text,
+	OUT join_type text,
+	OUT used boolean,
+	OUT reason text,
+	OUT detail text,
+	OUT hint text
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bucketfdw_why_not_query'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.why_not(text)
+	IS 'joins and aggregations of a query: do they use buckets and, if not, why';
+
+CREATE FUNCTION bucketfdw.why_not(
+	a regclass,
+	b regclass,
+	OUT kind text,
+	OUT relations text,
+	OUT join_type text,
+	OUT used boolean,
+	OUT reason text,
+	OUT detail text,
+	OUT hint text
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bucketfdw_why_not_tables'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.why_not(regclass, regclass)
+	IS 'could two tables be joined by buckets and, if not, why';
+
 CREATE FUNCTION bucketfdw.cleanup() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_cleanup'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
@@ -256,6 +290,12 @@ COMMENT ON FUNCTION bucketfdw.cleanup()
 -- Views
 --
 
+-- Not for direct use: the views read the catalog after it, so that they show rows that
+-- earlier statements of the transaction wrote.
+CREATE FUNCTION bucketfdw.rows_in_files() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bucketfdw_rows_in_files'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
 CREATE VIEW bucketfdw.files AS
 	SELECT m.relid::pg_catalog.regclass AS relid,
 		   pg_catalog.format('bucketfdw/%s/%s/%s_%s', m.database, m.relid,
@@ -273,7 +313,8 @@ CREATE VIEW bucketfdw.files AS
 			pg_catalog.unnest(m.file_last_buckets),
 			pg_catalog.unnest(m.file_rows),
 			pg_catalog.unnest(m.file_bytes)
-		) AS f (id, first_bucket, last_bucket, rows, bytes);
+		) AS f (id, first_bucket, last_bucket, rows, bytes)
+	WHERE (SELECT bucketfdw.rows_in_files());
 
 COMMENT ON VIEW bucketfdw.files IS 'files of bucketed tables';
 COMMENT ON COLUMN bucketfdw.files.path IS 'relative to the data directory';
@@ -383,7 +424,8 @@ CREATE VIEW bucketfdw.tables AS
 			FROM bucketfdw.manifest f
 				JOIN pg_catalog.pg_class c ON c.oid = f.relid AND c.reltype = f.rowtype
 			WHERE f.relid = b.relid
-		) AS m;
+		) AS m
+	WHERE (SELECT bucketfdw.rows_in_files());
 
 COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
 COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';
@@ -504,7 +546,7 @@ CREATE EVENT TRIGGER bucketfdw_ddl_end ON ddl_command_end
 ALTER EVENT TRIGGER bucketfdw_ddl_end ENABLE ALWAYS;
 
 CREATE EVENT TRIGGER bucketfdw_drop ON sql_drop
-	WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'DROP COLLATION', 'DROP DOMAIN', 'DROP EXTENSION',
+	WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'DROP CAST', 'DROP COLLATION', 'DROP DOMAIN', 'DROP EXTENSION',
 				 'DROP FOREIGN DATA WRAPPER', 'DROP FOREIGN TABLE', 'DROP FUNCTION', 'DROP OPERATOR', 'DROP OWNED',
 				 'DROP ROUTINE', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE', 'DROP TYPE')
 	EXECUTE FUNCTION bucketfdw.on_drop();

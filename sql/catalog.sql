@@ -63,8 +63,9 @@ DECLARE
 	p text;
 BEGIN
 	SELECT path INTO p FROM bucketfdw.files WHERE relid = rel ORDER BY rows DESC, path LIMIT 1;
+	-- a program that does not read its input is an error now and then
 	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L',
-				   replace(command, '%', current_setting('data_directory') || '/' || p) || ' 2>/dev/null');
+				   'cat > /dev/null; ' || replace(command, '%', current_setting('data_directory') || '/' || p) || ' 2>/dev/null');
 	RETURN 'damaged';
 END
 $$;
@@ -110,12 +111,59 @@ UPDATE bucketfdw.manifest SET format_version = 99 WHERE relid = 'odd'::regclass;
 SELECT count(*) FROM odd;
 \set VERBOSITY default
 -- rows that were copied from another database
-UPDATE bucketfdw.manifest SET database = 1 WHERE relid = 'odd'::regclass;
+UPDATE bucketfdw.manifest SET format_version = 1, database = 1 WHERE relid = 'odd'::regclass;
 SELECT count(*) FROM odd;
+INSERT INTO odd VALUES (1, 'v');
+COPY odd FROM stdin;
+1	v
+\.
+SELECT bucketfdw.create_table_as('odd', 'SELECT 1 AS k', mode => 'append');
+SELECT bucket, block, problem, detail FROM bucketfdw.verify('odd');
+BEGIN;
+SELECT bucketfdw.create_table_as('odd', 'SELECT 1 AS k, ''over''::text AS v', mode => 'overwrite');
+SELECT * FROM odd;
+ROLLBACK;
 TRUNCATE odd;
 SELECT count(*) FROM odd;
 SELECT count(*) FROM bucketfdw.garbage WHERE relid = 'odd'::regclass;
 DROP FOREIGN TABLE odd;
+
+-- rows of the same transaction are seen, those of the same statement are not
+CREATE FOREIGN TABLE wait (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+CREATE FOREIGN TABLE wait2 (k int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+BEGIN;
+INSERT INTO wait SELECT i, 'v' FROM generate_series(1, 100) i;
+SELECT sum(rows) FROM bucketfdw.bucket_stats('wait');
+INSERT INTO wait SELECT i, 'v' FROM generate_series(1, 10) i;
+SELECT rows, runs FROM bucketfdw.tables WHERE relid = 'wait'::regclass;
+INSERT INTO wait SELECT i, 'v' FROM generate_series(1, 10) i;
+SELECT sum(rows) FROM bucketfdw.files WHERE relid = 'wait'::regclass;
+SELECT bucketfdw.table_size('wait') AS before \gset
+INSERT INTO wait SELECT i, 'v' FROM generate_series(1, 10) i;
+SELECT bucketfdw.table_size('wait') > :before AS grown;
+SELECT bucketfdw.database_size() AS before \gset
+INSERT INTO wait2 SELECT i FROM generate_series(1, 10) i;
+SELECT bucketfdw.database_size() > :before AS grown;
+-- an older snapshot goes on without them
+DECLARE c CURSOR FOR SELECT relid, rows FROM bucketfdw.tables WHERE relid = 'wait'::regclass;
+INSERT INTO wait VALUES (0, 'after');
+FETCH c;
+SELECT rows FROM bucketfdw.tables WHERE relid = 'wait'::regclass;
+SAVEPOINT s;
+INSERT INTO wait VALUES (0, 'undone');
+SELECT t.relid, t.rows, f.rows AS in_files
+FROM bucketfdw.tables t LEFT JOIN (SELECT relid, sum(rows) AS rows FROM bucketfdw.files GROUP BY relid) f USING (relid)
+WHERE t.relid IN ('wait'::regclass, 'wait2'::regclass) ORDER BY 1;
+ROLLBACK TO s;
+INSERT INTO wait SELECT sum(rows), max(b.bucket)::text FROM bucketfdw.bucket_stats('wait') b;
+SELECT * FROM wait WHERE k > 100;
+-- a damaged file of this transaction is found
+INSERT INTO wait VALUES (-1, 'new');
+SELECT count(*) FROM bucketfdw.verify('wait');
+COMMIT;
+SELECT rows FROM bucketfdw.tables WHERE relid = 'wait'::regclass;
+SELECT count(*) FROM wait;
+DROP FOREIGN TABLE wait, wait2;
 
 -- rights
 CREATE ROLE bucketfdw_plain;

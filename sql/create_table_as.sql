@@ -134,6 +134,19 @@ COMMIT;
 SELECT count(*) FROM cta;
 SELECT bucketfdw.create_table_as('cta', 'SELECT * FROM src_h WHERE false', mode => 'overwrite');
 SELECT count(*) FROM cta;
+-- without data it is emptied
+SELECT bucketfdw.create_table_as('cta', 'SELECT * FROM src_h LIMIT 5', mode => 'overwrite');
+BEGIN;
+INSERT INTO cta (customer_id) VALUES (-1);
+SELECT bucketfdw.create_table_as('cta', 'SELECT * FROM src_h', mode => 'overwrite', with_data => false);
+SELECT count(*) FROM cta;
+ROLLBACK;
+SELECT count(*) FROM cta;
+SELECT bucketfdw.create_table_as('cta', 'SELECT * FROM src_h', mode => 'append', with_data => false);
+SELECT count(*) FROM cta;
+SELECT bucketfdw.create_table_as('cta', 'SELECT 1 AS x', mode => 'overwrite', with_data => false);
+SELECT bucketfdw.create_table_as('cta', 'SELECT * FROM src_h', mode => 'overwrite', with_data => false);
+SELECT count(*) FROM cta;
 SELECT bucketfdw.create_table_as('cta', 'SELECT id, customer_id FROM src_h', mode => 'overwrite');
 SELECT bucketfdw.create_table_as('cta', 'SELECT id, customer_id, amount, day, note, 1 AS more FROM src_h', mode => 'overwrite');
 SELECT bucketfdw.create_table_as('cta', 'SELECT id, customer_id, amount, note AS day, day AS note FROM src_h', mode => 'overwrite');
@@ -149,6 +162,15 @@ SELECT bucketfdw.create_table_as('co3', 'SELECT note FROM src_h', bucket_by => '
 SELECT bucketfdw.create_table_as('co3', 'SELECT customer_id FROM src_h', colocate_with => 'cta', buckets => 5);
 SELECT bucketfdw.create_table_as('co3', 'SELECT customer_id, id FROM src_h', bucket_by => 'customer_id, id', colocate_with => 'cta');
 SELECT bucketfdw.create_table_as('co3', 'SELECT customer_id FROM src_h', colocate_with => 'src_h');
+
+-- durability is written down
+SELECT bucketfdw.create_table_as('dur', 'SELECT g AS k FROM generate_series(1, 3) g', 'k', durability => 'wal');
+SELECT bucketfdw.create_table_as('dur', 'SELECT g AS k FROM generate_series(1, 3) g', 'k', durability => 'local');
+SELECT ftoptions FROM pg_foreign_table WHERE ftrelid = 'dur'::regclass;
+SELECT bucketfdw.create_table_as('dur', 'SELECT 4 AS k', mode => 'append', durability => 'local');
+SELECT bucketfdw.create_table_as('dur', 'SELECT 4 AS k', mode => 'append', durability => 'none');
+SELECT count(*) FROM dur;
+DROP FOREIGN TABLE dur;
 
 -- as a plain role, with its own rights
 CREATE ROLE regress_cta;

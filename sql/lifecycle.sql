@@ -221,7 +221,8 @@ DROP FOREIGN TABLE f, g;
 CREATE FOREIGN TABLE h (k int) SERVER bucketfdw OPTIONS (bucket_by 'k');
 INSERT INTO h SELECT generate_series(1, 10);
 SELECT format('%s/bucketfdw/%s/%s', current_setting('data_directory'),
-			  (SELECT oid FROM pg_database WHERE datname = current_database()), 'h'::regclass::oid) AS dir \gset
+			  (SELECT oid FROM pg_database WHERE datname = current_database()), 'h'::regclass::oid) AS dir,
+	   current_setting('data_directory') AS data \gset
 \set orphan :dir '/0123456789abcdef_0'
 \set foreign :dir '/README'
 COPY (SELECT 'orphan') TO :'orphan';
@@ -242,13 +243,26 @@ BEGIN READ ONLY;
 SELECT bucketfdw.cleanup();
 ROLLBACK;
 
+-- directories of databases that were dropped go; of others, and what has no such name, stay
+\set other :data /bucketfdw/1/5
+\set gone :data /bucketfdw/4294967290/5
+\set odd :data /bucketfdw/4294967290x/5
+\set command 'cat > /dev/null; for d in ' :other ' ' :gone ' ' :odd '; do mkdir -p $d; touch $d/0123456789abcdef_0; done'
+COPY (SELECT 1) TO PROGRAM :'command';
+SELECT bucketfdw.cleanup();
+SELECT (pg_stat_file(:'other' || '/0123456789abcdef_0')).size AS other,
+	   (pg_stat_file(:'odd' || '/0123456789abcdef_0')).size AS odd,
+	   pg_stat_file('bucketfdw/4294967290', true) IS NULL AS gone;
+\set command 'cat > /dev/null; rm -r ' :other ' ' :odd '; cd ' :data '/bucketfdw; rmdir 1 4294967290x'
+COPY (SELECT 1) TO PROGRAM :'command';
+
 -- a missing file is an error, never an empty answer
 CREATE FUNCTION unlink_first(rel regclass) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	p text;
 BEGIN
 	SELECT path INTO p FROM bucketfdw.files WHERE relid = rel ORDER BY path LIMIT 1;
-	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'rm ' || current_setting('data_directory') || '/' || p);
+	EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', 'cat > /dev/null; rm ' || current_setting('data_directory') || '/' || p);
 END
 $$;
 SELECT unlink_first('h');
@@ -263,7 +277,7 @@ SELECT bucketfdw.cleanup() >= 1 AS removed;
 SELECT files('h'), (SELECT count(*) FROM bucketfdw.garbage);
 DROP FOREIGN TABLE h;
 -- what is not ours stays, and with it the directory
-\set command 'rm -r ' :dir
+\set command 'cat > /dev/null; rm -r ' :dir
 COPY (SELECT 1) TO PROGRAM :'command';
 
 SET client_min_messages = error;

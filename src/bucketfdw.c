@@ -12,6 +12,7 @@
 #include "load/load.h"
 #include "plan/agg_path.h"
 #include "plan/join_path.h"
+#include "plan/plan_report.h"
 #include "storage/file_store.h"
 
 PG_MODULE_MAGIC;
@@ -28,4 +29,5 @@ _PG_init(void)
 	BucketAggInit();
 	JoinPathInit();
 	AggPathInit();
+	PlanReportInit();
 }

@@ -187,4 +187,33 @@
 #define BfDistinctClause(root) ((root)->parse->distinctClause)
 #endif
 
+/* joins whose sides stand the other way round; need nodes/nodes.h */
+#if PG_VERSION_NUM >= 180000
+#define BfJoinIsMirrored(type) \
+	((type) == JOIN_RIGHT || (type) == JOIN_RIGHT_ANTI || (type) == JOIN_RIGHT_SEMI)
+#define BfMirrorOfJoin(type) \
+	((type) == JOIN_RIGHT ? JOIN_LEFT : (type) == JOIN_RIGHT_ANTI ? JOIN_ANTI : JOIN_SEMI)
+#elif PG_VERSION_NUM >= 160000
+#define BfJoinIsMirrored(type) ((type) == JOIN_RIGHT || (type) == JOIN_RIGHT_ANTI)
+#define BfMirrorOfJoin(type) ((type) == JOIN_RIGHT ? JOIN_LEFT : JOIN_ANTI)
+#else
+#define BfJoinIsMirrored(type) ((type) == JOIN_RIGHT)
+#define BfMirrorOfJoin(type) JOIN_LEFT
+#endif
+
+/* inputs of a set operation's path */
+#if PG_VERSION_NUM >= 180000
+#define BfSetOpChildren(path) list_make2((path)->leftpath, (path)->rightpath)
+#else
+#define BfSetOpChildren(path) list_make1((path)->subpath)
+#endif
+
+/* rights on the tables of one query level, as the executor checks them; needs executor/executor.h */
+#if PG_VERSION_NUM >= 160000
+#define BfCheckRelationRights(query) \
+	((void) ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true))
+#else
+#define BfCheckRelationRights(query) ((void) ExecCheckRTPerms((query)->rtable, true))
+#endif
+
 #endif							/* BF_COMPAT_H */

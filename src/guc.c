@@ -14,6 +14,7 @@ bool		bf_enable = true;
 bool		bf_enable_bucketjoin = true;
 bool		bf_enable_bucketagg = true;
 bool		bf_enable_pruning = true;
+bool		bf_log_rejections = false;
 bool		bf_verify_order = false;
 int			bf_default_buckets = 64;
 int			bf_min_free_space = 1024;
@@ -47,6 +48,11 @@ GucInit(void)
 							 NULL,
 							 &bf_enable_pruning,
 							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.log_rejections",
+							 "Logs joins and aggregations of bucketed tables that do not use buckets, and why.",
+							 "Each is logged once per statement text and session.",
+							 &bf_log_rejections,
+							 false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("bucketfdw.min_free_space",
 							"Space a write must leave free on the volume of the data directory.",
 							NULL,

@@ -31,12 +31,15 @@ for my $strategy ('wal_log', 'file_copy')
 
 	$node->safe_psql('postgres', "CREATE DATABASE $db TEMPLATE original STRATEGY $strategy");
 	for my $sql ('SELECT count(*) FROM t', 'SELECT * FROM t WHERE k = 1',
-		'SELECT count(*) FROM t JOIN u USING (k)', 'SELECT * FROM bucketfdw.verify()')
+		'SELECT count(*) FROM t JOIN u USING (k)', q{INSERT INTO t VALUES (1, 'x')}, q{COPY t FROM PROGRAM 'echo 1'},
+		q{SELECT bucketfdw.create_table_as('t', 'SELECT 1 AS k', mode => 'append')})
 	{
 		my ($ret, $out, $err) = $node->psql($db, $sql);
 		isnt($ret, 0, "$strategy: $sql fails");
 		like($err, qr/has no files in this database.*copied with the database/s, "$strategy: the error says why");
 	}
+	is($node->safe_psql($db, q{SELECT string_agg(problem || ' ' || (detail ~ 'copied with the database')::text, ',') FROM bucketfdw.verify()}),
+		'missing file true,missing file true', "$strategy: verify gives rows");
 	is($node->safe_psql($db, 'SELECT count(*) FROM empty'), '0', "$strategy: an empty table is empty");
 	$node->safe_psql($db, q{INSERT INTO empty SELECT i, 'e' FROM generate_series(1, 10) i});
 	is($node->safe_psql($db, 'SELECT count(*) FROM empty'), '10', "$strategy: and takes rows");

@@ -67,6 +67,15 @@ $node->safe_psql('postgres', q{
 is($node->safe_psql('postgres', 'SELECT * FROM t'), '1|new', 'reinstalled and filled in one transaction');
 is(scalar(my @left = glob("$dir/$own/*/*")), 1, 'old files are gone');
 
+# a dropped database leaves files; cleanup() in any other takes them
+$files = on_disk();
+my @gone = glob("$dir/$neighbour/*/*");
+$node->safe_psql('postgres', 'DROP DATABASE neighbour');
+is(on_disk(), $files, 'DROP DATABASE leaves files');
+is($node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()'), scalar(@gone), 'cleanup() removes and counts them');
+ok(!-e "$dir/$neighbour", 'and their directory');
+is($node->safe_psql('postgres', 'SELECT * FROM t'), '1|new', 'and no others');
+
 # a schema of that name that is there already is not taken over
 $node->safe_psql('postgres', 'DROP EXTENSION bucketfdw CASCADE; CREATE SCHEMA bucketfdw');
 ($ret, $out, $err) = $node->psql('postgres', 'CREATE EXTENSION bucketfdw');

@@ -19,6 +19,11 @@ sub refused
 	my ($table, $cause, $name) = @_;
 	my ($ret, $out, $err) = $node->psql('postgres', sprintf($create, $table, ''));
 	like($err, qr/bucketed table "$table" would not reach standbys or the WAL archive.*$cause.*durability 'local'/s, $name);
+	my $cta = "SELECT bucketfdw.create_table_as('${table}_cta', 'SELECT 1 AS k', 'k'%s)";
+	($ret, $out, $err) = $node->psql('postgres', sprintf($cta, ''));
+	like($err, qr/durability => 'local'/, "$name: create_table_as is told of its parameter");
+	is($node->safe_psql('postgres', sprintf($cta, q{, durability => 'local'})), '1', "$name: create_table_as with it");
+	$node->safe_psql('postgres', "DROP FOREIGN TABLE ${table}_cta");
 	($ret, $out, $err) = $node->psql('postgres', sprintf($create, $table, q{, durability 'local'}));
 	is($ret, 0, "$name: accepted when it is written") or diag($err);
 	return;

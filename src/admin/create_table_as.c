@@ -51,6 +51,7 @@ typedef struct CreateTableArgs
 	Oid			colocate_with;	/* InvalidOid: not given */
 	char	   *compression;
 	int			compression_level;
+	char	   *durability;
 } CreateTableArgs;
 
 PG_FUNCTION_INFO_V1(bucketfdw_create_table_as);
@@ -104,6 +105,7 @@ GetArguments(FunctionCallInfo fcinfo, CreateTableArgs *args)
 	args->colocate_with = PG_ARGISNULL(7) ? InvalidOid : PG_GETARG_OID(7);
 	args->compression = TextArgument(fcinfo, 8, NULL);
 	args->compression_level = PG_ARGISNULL(9) ? -1 : PG_GETARG_INT32(9);
+	args->durability = TextArgument(fcinfo, 10, NULL);
 
 	if (!PG_ARGISNULL(3) && (args->buckets < 1 || args->buckets > BF_MAX_BUCKETS))
 		ereport(ERROR,
@@ -135,6 +137,7 @@ OptionList(const CreateTableArgs *args)
 	AddOption(&options, "compression", args->compression);
 	if (args->compression_level >= 0)
 		AddOption(&options, "compression_level", psprintf("%d", args->compression_level));
+	AddOption(&options, "durability", args->durability);
 	return options;
 }
 
@@ -500,7 +503,7 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 	if (overwrite)
 		CheckSameColumns(rel, query_desc);
 	target = LoadTargetCreate(rel, query_desc);
-	if (!args->with_data)
+	if (!args->with_data && !overwrite)
 	{
 		table_close(rel, NoLock);
 		return 0;
@@ -518,6 +521,12 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 	}
 
 	CheckNothingNew(relid);
+	if (!args->with_data)
+	{
+		table_close(rel, NoLock);
+		Execute(psprintf("TRUNCATE ONLY %s", name));
+		return 0;
+	}
 	state = LoadBeginDetached(rel, maintenance_work_mem);
 	rows = LoadQueryRun(query, args->query, state, target);
 	table_close(rel, NoLock);

@@ -20,6 +20,7 @@
 #include "fmgr.h"
 #include "format/file_format.h"
 #include "funcapi.h"
+#include "load/load.h"
 #include "miscadmin.h"
 #include "storage/directory.h"
 #include "storage/file_store.h"
@@ -44,12 +45,14 @@ PG_FUNCTION_INFO_V1(bucketfdw_table_size);
 PG_FUNCTION_INFO_V1(bucketfdw_database_size);
 PG_FUNCTION_INFO_V1(bucketfdw_info);
 PG_FUNCTION_INFO_V1(bucketfdw_cleanup);
+PG_FUNCTION_INFO_V1(bucketfdw_rows_in_files);
 
 PGDLLEXPORT Datum bucketfdw_bucket_stats(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_table_size(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_database_size(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_info(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_cleanup(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_rows_in_files(PG_FUNCTION_ARGS);
 
 static void
 RequireBucketTable(Oid relid)
@@ -97,6 +100,8 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 
+	/* rows of earlier commands of this transaction count */
+	LoadSealForRead(relid, GetActiveSnapshot());
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	manifest = ManifestRead(relid, snapshot);
 	UnregisterSnapshot(snapshot);
@@ -166,6 +171,7 @@ bucketfdw_table_size(PG_FUNCTION_ARGS)
 	int64		size = 0;
 
 	RequireBucketTable(relid);
+	LoadSealForRead(relid, GetActiveSnapshot());
 	snprintf(path, sizeof(path), "%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
 	DirectoryWalk(path, AddFileSize, &size);
 	PG_RETURN_INT64(size);
@@ -177,6 +183,7 @@ bucketfdw_database_size(PG_FUNCTION_ARGS)
 	char		path[MAXPGPATH];
 	int64		size = 0;
 
+	LoadSealAllForRead(GetActiveSnapshot());
 	snprintf(path, sizeof(path), "%s/%u", BF_DIRECTORY, MyDatabaseId);
 	DirectoryWalk(path, AddTableSize, &size);
 	PG_RETURN_INT64(size);
@@ -256,6 +263,18 @@ bucketfdw_info(PG_FUNCTION_ARGS)
 							 ListNamesLibrary(session_preload_libraries_string));
 	values[6] = CStringGetTextDatum(psprintf("%s/%u", BF_DIRECTORY, MyDatabaseId));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * For the views over the manifest: rows that earlier commands of this
+ * transaction collected get into files, under the command they belong to, so
+ * that the statement's own snapshot sees them.  Always true.
+ */
+Datum
+bucketfdw_rows_in_files(PG_FUNCTION_ARGS)
+{
+	LoadSealAllForRead(GetActiveSnapshot());
+	PG_RETURN_BOOL(true);
 }
 
 /* EXECUTE on it is the right to use it. */

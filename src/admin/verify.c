@@ -17,7 +17,9 @@
 #include "fmgr.h"
 #include "format/reader.h"
 #include "funcapi.h"
+#include "load/load.h"
 #include "miscadmin.h"
+#include "storage/directory.h"
 #include "storage/file_store.h"
 #include "storage/lmgr.h"
 #include "storage/manifest.h"
@@ -327,10 +329,22 @@ VerifyTable(VerifyState *state, Oid relid, bool quick)
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	Snapshot	snapshot;
+	Oid			database;
 
 	state->rel = relation_open(relid, AccessShareLock);
+	LoadSealForRead(relid, GetActiveSnapshot());
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	state->manifest = ManifestRead(relid, snapshot);
+	database = ManifestOtherDatabase(relid, snapshot);
+	if (OidIsValid(database))
+	{
+		state->path = psprintf("%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
+		Defect(state, -1, -1, "missing file",
+			   psprintf("no file of table \"%s\" is in this database: its catalog rows were copied with the database from the one with OID %u",
+						RelationGetRelationName(state->rel), database));
+		state->manifest = palloc0(sizeof(Manifest));
+	}
+	else
+		state->manifest = ManifestRead(relid, snapshot);
 	state->file_cxt = AllocSetContextCreate(cxt, "bucketfdw verify file", ALLOCSET_DEFAULT_SIZES);
 	state->block_cxt = AllocSetContextCreate(cxt, "bucketfdw verify block", ALLOCSET_DEFAULT_SIZES);
 

@@ -382,6 +382,7 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 		if (block->file != cursor->file || block->blockno != blockno)
 		{
 			leaf->counters.blocks_read++;
+			leaf->touched[leaf->manifest->runs[cursor->run].bucket % leaf->nbuckets] = true;
 			if (bf_verify_order)
 				VerifyBlockOrder(leaf, cursor, blockno);
 			block->file = cursor->file;

@@ -69,7 +69,8 @@ struct LeafReader
 	uint64		clock;
 	bool		rescanned;		/* keep files and blocks for the next rescan */
 	uint8	  **prune;			/* per manifest spec: bitmap of buckets, NULL: all */
-	bool	   *touched;		/* per bucket (by the gcd of the counts): left by any pruning so far */
+	int			nbuckets;		/* gcd of the files' counts, at least 1 */
+	bool	   *touched;		/* per bucket of that count: a block of it was read */
 	struct RunIndex *run_index;	/* runs by bucket, made when rescanned */
 	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for absent columns */
 	Datum	   *zeros;

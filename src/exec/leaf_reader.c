@@ -74,7 +74,8 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	}
 	leaf->files = palloc0(Max(manifest->nfiles, 1) * sizeof(LeafFile *));
 	leaf->prune = palloc0(Max(manifest->nspecs, 1) * sizeof(uint8 *));
-	leaf->touched = palloc0(Max(ManifestBuckets(manifest), 1) * sizeof(bool));
+	leaf->nbuckets = Max(ManifestBuckets(manifest), 1);
+	leaf->touched = palloc0(leaf->nbuckets * sizeof(bool));
 	leaf->unit = palloc(Max(manifest->nruns, 1) * sizeof(int));
 	leaf->all_nulls = palloc(BF_BATCH_ROWS * sizeof(bool));
 	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
@@ -94,27 +95,6 @@ LeafReaderEnd(LeafReader *leaf)
 	MemoryContextDelete(leaf->cxt);
 }
 
-/* Remember which buckets were left, for EXPLAIN. */
-static void
-NoteBuckets(LeafReader *leaf, int spec)
-{
-	const uint8 *bits = leaf->prune[spec];
-	int			total = ManifestBuckets(leaf->manifest);
-
-	if (bits == NULL)
-	{
-		memset(leaf->touched, true, total * sizeof(bool));
-		return;
-	}
-	for (int b = 0; b < leaf->manifest->specs[spec]->nbuckets; b++)
-	{
-		if (bits[b / 8] == 0)
-			b |= 7;
-		else if (bits[b / 8] & (1 << (b % 8)))
-			leaf->touched[b % total] = true;
-	}
-}
-
 void
 LeafReaderPrune(LeafReader *leaf)
 {
@@ -126,7 +106,6 @@ LeafReaderPrune(LeafReader *leaf)
 			pfree(leaf->prune[i]);
 		leaf->prune[i] = bf_enable_pruning ?
 			LeafQualsBuckets(leaf->manifest->specs[i], leaf->nquals, leaf->quals) : NULL;
-		NoteBuckets(leaf, i);
 	}
 	MemoryContextSwitchTo(old);
 }

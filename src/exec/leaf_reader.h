@@ -53,7 +53,7 @@ extern void LeafReaderPrune(LeafReader *leaf);
  */
 extern void LeafReaderRescanned(LeafReader *leaf);
 
-/* Number of buckets (by the gcd of the files' counts) left by any pruning so far, and in all. */
+/* Number of buckets (by the gcd of the files' counts) of which a block was read so far, and in all. */
 extern void LeafReaderBuckets(LeafReader *leaf, int *nread, int *ntotal);
 
 /* Rows the group can hold at most, from the manifest; 0: nothing to read there. */

@@ -63,6 +63,7 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	List	   *attnums = list_nth(fdw_private, SCAN_PRIVATE_ATTNUMS);
 	List	   *quals = list_nth(fdw_private, SCAN_PRIVATE_QUALS);
 	List	   *order = list_nth(fdw_private, SCAN_PRIVATE_ORDER);
+	List	   *cluster = list_nth(fdw_private, SCAN_PRIVATE_CLUSTER);
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 	ListCell   *lc;
 	ListCell   *expr = list_head(fdw_exprs);
@@ -95,6 +96,8 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	}
 	scan->qualcxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw qual values",
 										  ALLOCSET_SMALL_SIZES);
+	if (cluster != NIL)
+		scan->cluster = linitial_int(cluster);
 	if (order != NIL)
 		scan->order = OrderedScanCreate(ss->ss_currentRelation, order);
 	scan->selection = palloc(BF_BATCH_ROWS * sizeof(uint16));
@@ -178,12 +181,40 @@ OpenRows(BucketScanState *scan)
 	MemoryContext old = MemoryContextSwitchTo(scan->cxt);
 
 	scan->sorted = false;
-	if (scan->order == NULL)
+	if (scan->cluster > 0)
+	{
+		scan->ngroups = ManifestBuckets(scan->manifest);
+		scan->group = 0;
+	}
+	else if (scan->order == NULL)
 		LeafOpenAll(scan->leaf);
 	else
 		scan->sorted = !OrderedScanOpen(scan->order, scan->leaf, scan->ss,
 										scan->ncols, scan->attnums);
 	MemoryContextSwitchTo(old);
+}
+
+/* The next batch of a clustered scan: bucket after bucket, each sorted by key. */
+static Batch *
+NextClusteredBatch(BucketScanState *scan)
+{
+	for (;;)
+	{
+		Batch	   *batch = scan->batch ? LeafNextBatch(scan->leaf, NULL) : NULL;
+
+		if (batch != NULL)
+			return batch;
+		LeafClose(scan->leaf);
+		while (scan->group < scan->ngroups &&
+			   LeafGroupRows(scan->leaf, scan->ngroups, scan->group) == 0)
+			scan->group++;
+		if (scan->group >= scan->ngroups)
+			return NULL;
+		LeafOpenGroup(scan->leaf, scan->ngroups, scan->group++, scan->cluster);
+		batch = LeafNextBatch(scan->leaf, NULL);
+		if (batch != NULL)
+			return batch;
+	}
 }
 
 bool
@@ -202,7 +233,7 @@ ScanNodeNextRow(BucketScanState *scan)
 			return false;
 		if (scan->sorted)
 			return OrderedScanNext(scan->order, scan->ss->ss_ScanTupleSlot);
-		scan->batch = LeafNextBatch(scan->leaf, NULL);
+		scan->batch = scan->cluster > 0 ? NextClusteredBatch(scan) : LeafNextBatch(scan->leaf, NULL);
 		scan->pos = 0;
 		if (scan->batch == NULL)
 		{

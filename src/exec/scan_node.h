@@ -17,7 +17,10 @@ enum ScanPrivateIndex
 {
 	SCAN_PRIVATE_ATTNUMS,		/* integer list: columns to read */
 	SCAN_PRIVATE_QUALS,			/* list of integer lists: see ScanQualDescribe */
-	SCAN_PRIVATE_ORDER			/* see OrderedScanDescribe; NIL: rows come in any order */
+	SCAN_PRIVATE_ORDER,			/* see OrderedScanDescribe; NIL: rows come in any order */
+	SCAN_PRIVATE_CLUSTER,		/* integer list of one: number of key columns whose equal values
+								 * stand together, bucket by bucket; NIL: none */
+	SCAN_PRIVATE_REJECTION		/* why no bucket join reads it: code, detail, costs; or NIL */
 };
 
 typedef struct BucketScanState
@@ -38,6 +41,10 @@ typedef struct BucketScanState
 	bool		never;			/* a qual's value is NULL: no row */
 	OrderedScan *order;			/* NULL: rows come in any order */
 	bool		sorted;			/* rows come from it, not from batches */
+
+	int			cluster;		/* key columns whose equal values stand together; 0: none */
+	int			ngroups;		/* then, how the buckets are read */
+	int			group;			/* the next one */
 
 	Batch	   *batch;			/* row by row: the batch being handed out */
 	int			pos;

@@ -21,6 +21,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "plan/batch_qual.h"
+#include "plan/plan_report.h"
 #include "plan/rel_info.h"
 #include "plan/scan_path.h"
 #include "storage/manifest.h"
@@ -85,6 +86,43 @@ NeededColumns(RelOptInfo *baserel, Relation rel, List *clauses, List *extra)
 	return attnums;
 }
 
+/* What EXPLAIN says of a scan that could have been read by a bucket join, else NIL. */
+static List *
+RejectionStrings(PlannerInfo *root, RelOptInfo *baserel)
+{
+	Rejection	rejection;
+
+	if (!ScanRejection(root, baserel, &rejection))
+		return NIL;
+	return list_make3(makeString(pstrdup(ReasonName(rejection.code))),
+					  makeString(rejection.detail ? rejection.detail : pstrdup("")),
+					  makeString(rejection.costs ? rejection.costs : pstrdup("")));
+}
+
+static void
+ExplainRejection(List *strings, ExplainState *es)
+{
+	const char *code;
+	const char *detail;
+	const char *costs;
+
+	if (strings == NIL)
+		return;
+	code = strVal(linitial(strings));
+	detail = strVal(lsecond(strings));
+	costs = strVal(lthird(strings));
+	if (es->costs && costs[0] != '\0')
+		detail = psprintf("%s (%s)", detail, costs);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyText("Bucket Join", psprintf("not used (%s: %s)", code, detail), es);
+	else
+	{
+		ExplainPropertyText("Bucket Join", "not used", es);
+		ExplainPropertyText("Bucket Join Reason", code, es);
+		ExplainPropertyText("Bucket Join Detail", detail, es);
+	}
+}
+
 static ForeignScan *
 GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			   ForeignPath *best_path, List *tlist, List *scan_clauses, Plan *outer_plan)
@@ -95,11 +133,12 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *values = NIL;
 	List	   *extra;
 	List	   *order;
+	List	   *cluster;
 	List	   *attnums;
 	Relation	rel = RelationIdGetRelation(foreigntableid);
 	ListCell   *lc;
 
-	BucketPathPrivate(best_path->fdw_private, &extra, &order);
+	BucketPathPrivate(best_path->fdw_private, &extra, &order, &cluster);
 	attnums = NeededColumns(baserel, rel, scan_clauses, extra);
 	RelationClose(rel);
 	foreach(lc, scan_clauses)
@@ -122,7 +161,8 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			row_quals = lappend(row_quals, rinfo->clause);
 	}
 	return make_foreignscan(tlist, row_quals, baserel->relid,
-							values, list_make3(attnums, descs, order),
+							values, list_make5(attnums, descs, order, cluster,
+											   RejectionStrings(root, baserel)),
 							NIL, batch_quals, outer_plan);
 }
 
@@ -184,6 +224,7 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyText("Batch Filter", deparse_expression(expr, context, useprefix, false),
 							es);
 	}
+	ExplainRejection(list_nth(plan->fdw_private, SCAN_PRIVATE_REJECTION), es);
 	if (node->fdw_state != NULL)
 		ScanNodeExplain(node->fdw_state, es);
 }

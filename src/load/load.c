@@ -148,6 +148,9 @@ LoadBegin(Relation rel, int budget_kb)
 	state = LoadFindState(subid, layout, false);
 	if (state == NULL)
 	{
+		/* rows added to those of a copied template could never be read */
+		ManifestCheckDatabase(RelationGetRelid(rel));
+
 		/* rows may have to be sealed in parallel mode, where no xid is given out */
 		(void) GetCurrentTransactionId();
 		state = NewState(subid, layout, false);

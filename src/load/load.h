@@ -34,6 +34,12 @@ extern void LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid);
  */
 extern void LoadSealForRead(Oid relid, Snapshot snapshot);
 
+/*
+ * The same for all tables that have rows waiting: what reads the manifest
+ * itself calls it with the snapshot it reads under, or before it takes one.
+ */
+extern void LoadSealAllForRead(Snapshot snapshot);
+
 /* Seal all rows of one table, e.g. at the end of create_table_as. */
 extern void LoadSealTable(Oid relid);
 

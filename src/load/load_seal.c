@@ -278,6 +278,17 @@ LoadSealForRead(Oid relid, Snapshot snapshot)
 }
 
 void
+LoadSealAllForRead(Snapshot snapshot)
+{
+	List	   *tables = LoadPendingTables();
+	ListCell   *lc;
+
+	foreach(lc, tables)
+		LoadSealForRead(lfirst_oid(lc), snapshot);
+	list_free(tables);
+}
+
+void
 LoadSealTable(Oid relid)
 {
 	if (LoadPending(relid))
@@ -354,12 +365,7 @@ LoadExecutorStart(QueryDesc *queryDesc, int eflags)
 {
 	if (bf_load.cxt != NULL && queryDesc->plannedstmt->parallelModeNeeded &&
 		!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && !IsParallelWorker())
-	{
-		ListCell   *lc;
-
-		foreach(lc, LoadPendingTables())
-			LoadSealForRead(lfirst_oid(lc), queryDesc->snapshot);
-	}
+		LoadSealAllForRead(queryDesc->snapshot);
 	if (prev_ExecutorStart)
 		prev_ExecutorStart(queryDesc, eflags);
 	else

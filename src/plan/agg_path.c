@@ -55,10 +55,11 @@ KeyOf(const BucketInput *input, Node *expr)
  * Do the grouping clauses name every key and nothing else, by the equality
  * of the key's class?
  */
-static bool
+static BucketReason
 GroupsByKey(const BucketInput *input, List *clauses, List *targetlist)
 {
 	Bitmapset  *found = NULL;
+	bool		others = false;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
@@ -68,91 +69,120 @@ GroupsByKey(const BucketInput *input, List *clauses, List *targetlist)
 		KeyClass	keyclass;
 		int			k = KeyOf(input, expr);
 
-		if (k < 0 ||
-			KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
-			keyclass != input->classes[k] ||
-			!CollationAllows(keyclass, exprCollation(expr), false))
-			return false;
+		if (k < 0)
+		{
+			others = true;
+			continue;
+		}
+		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
+			keyclass != input->classes[k])
+			return REASON_TYPE_CLASS;
+		if (!CollationAllows(keyclass, exprCollation(expr), false))
+			return REASON_COLLATION;
 		found = bms_add_member(found, k);
 	}
-	return bms_num_members(found) == input->nkeys;
+	if (found == NULL)
+		return REASON_KEY_NOT_GROUPED;
+	if (bms_num_members(found) < input->nkeys)
+		return REASON_GROUP_KEY_SUBSET;
+	return others ? REASON_GROUP_KEY_SUPERSET : REASON_NONE;
 }
 
-/* The way to deliver input_rel that a grouping can use, or NULL. */
-static BucketInput *
-InputForGrouping(PlannerInfo *root, RelOptInfo *input_rel, List *clauses)
-{
-	ListCell   *lc;
-
-	if (clauses == NIL || root->rowMarks != NIL || IS_DUMMY_REL(input_rel))
-		return NULL;
-	foreach(lc, BucketInputs(root, input_rel))
-	{
-		BucketInput *input = lfirst(lc);
-
-		if (input->rows_path != NULL &&
-			GroupsByKey(input, clauses, root->processed_tlist))
-			return input;
-	}
-	return NULL;
-}
-
-/* An Agg in sorted mode over the clustered rows. */
-static void
-AddSortedAgg(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-			 BucketInput *input, PathTarget *target, List *clauses, List *having,
-			 const AggClauseCosts *costs)
-{
-	List	   *exprs = get_sortgrouplist_exprs(clauses, root->processed_tlist);
-	double		ngroups = estimate_num_groups(root, exprs, input->rows_path->rows, NULL, NULL);
-	Path	   *path = (Path *) create_projection_path(root, input_rel, input->rows_path,
-													   input_rel->reltarget);
-
-	add_path(output_rel, (Path *)
-			 create_agg_path(root, output_rel, path, target, AGG_SORTED, AGGSPLIT_SIMPLE,
-							 clauses, having, costs, ngroups));
-}
-
-static void
-GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-			  GroupPathExtraData *extra)
+/* What the query asks for besides the keys. */
+static BucketReason
+CheckQuery(PlannerInfo *root, bool distinct)
 {
 	Query	   *parse = root->parse;
-	List	   *clauses = BfGroupClause(root);
-	AggClauseCosts costs;
-	BucketInput *input;
+
+	if (!bf_enable || !bf_enable_bucketagg)
+		return REASON_DISABLED;
+	if (root->rowMarks != NIL)
+		return REASON_ROW_MARKS;
+	if (parse->hasTargetSRFs)
+		return REASON_SET_RETURNING;
+	if (distinct)
+	{
+		if (parse->hasDistinctOn)
+			return REASON_DISTINCT_ON;
+		if (parse->hasAggs || parse->hasWindowFuncs || parse->groupClause != NIL ||
+			parse->groupingSets != NIL)
+			return REASON_DISTINCT_OF_GROUPS;
+		return BfDistinctClause(root) == NIL ? REASON_CONSTANT_KEY : REASON_NONE;
+	}
+	if (parse->groupingSets != NIL)
+		return REASON_GROUPING_SETS;
 
 	/*
 	 * With ordered or distinct aggregates core may have decided that the input
 	 * comes sorted for them, and would skip their own sort.
 	 */
-	if (parse->groupingSets != NIL || parse->hasTargetSRFs || root->numOrderedAggs > 0 ||
-		grouped_rel->reloptkind != RELOPT_UPPER_REL)
-		return;
-	input = InputForGrouping(root, input_rel, clauses);
-	if (input == NULL)
-		return;
+	if (root->numOrderedAggs > 0)
+		return REASON_ORDERED_AGGREGATE;
+	return BfGroupClause(root) == NIL ? REASON_CONSTANT_KEY : REASON_NONE;
+}
+
+BucketReason
+GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, BucketInput **input)
+{
+	BucketReason result = CheckQuery(root, distinct);
+	ListCell   *lc;
+
+	*input = NULL;
+	if (result != REASON_NONE)
+		return result;
+	if (IS_DUMMY_REL(input_rel))
+		return REASON_PROVEN_EMPTY;
+	result = REASON_NOT_BUCKETED;
+	foreach(lc, BucketInputs(root, input_rel))
+	{
+		BucketInput *candidate = lfirst(lc);
+		BucketReason reason = GroupsByKey(candidate,
+										  distinct ? BfDistinctClause(root) : BfGroupClause(root),
+										  root->processed_tlist);
+
+		if (*input == NULL || reason == REASON_NONE || result == REASON_KEY_NOT_GROUPED)
+		{
+			*input = candidate;
+			result = reason;
+		}
+		if (reason == REASON_NONE)
+			break;
+	}
+	return result;
+}
+
+/* An Agg in sorted mode over the clustered rows. */
+Path *
+GroupingPathMake(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+				 bool distinct, BucketInput *input)
+{
+	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
+	List	   *exprs = get_sortgrouplist_exprs(clauses, root->processed_tlist);
+	double		ngroups = estimate_num_groups(root, exprs, input->rows_path->rows, NULL, NULL);
+	Path	   *path = (Path *) create_projection_path(root, input_rel, input->rows_path,
+													   input_rel->reltarget);
+	AggClauseCosts costs;
+
 	MemSet(&costs, 0, sizeof(costs));
-	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
-	AddSortedAgg(root, input_rel, grouped_rel, input, grouped_rel->reltarget, clauses,
-				 (List *) extra->havingQual, &costs);
+	if (!distinct)
+		get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	/* core leaves the distinct relation's own target empty */
+	return (Path *)
+		create_agg_path(root, output_rel, path,
+						distinct ? input_rel->reltarget : output_rel->reltarget,
+						AGG_SORTED, AGGSPLIT_SIMPLE, clauses,
+						distinct ? NIL : (List *) root->parse->havingQual,
+						distinct ? NULL : &costs, ngroups);
 }
 
 static void
-DistinctPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel)
+AddGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct)
 {
-	Query	   *parse = root->parse;
-	List	   *clauses = BfDistinctClause(root);
 	BucketInput *input;
 
-	if (parse->hasDistinctOn || parse->hasTargetSRFs || parse->hasAggs ||
-		parse->hasWindowFuncs || parse->groupClause != NIL || parse->groupingSets != NIL)
-		return;
-	input = InputForGrouping(root, input_rel, clauses);
-	if (input == NULL)
-		return;
-	/* core leaves the distinct relation's own target empty */
-	AddSortedAgg(root, input_rel, distinct_rel, input, input_rel->reltarget, clauses, NIL, NULL);
+	if (output_rel->reloptkind == RELOPT_UPPER_REL &&
+		GroupingCheck(root, input_rel, distinct, &input) == REASON_NONE)
+		add_path(output_rel, GroupingPathMake(root, input_rel, output_rel, distinct, input));
 }
 
 static void
@@ -165,11 +195,11 @@ UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{
-		GroupingPaths(root, input_rel, output_rel, extra);
+		AddGroupingPath(root, input_rel, output_rel, false);
 		FusedAggPath(root, input_rel, output_rel, extra);
 	}
 	else if (stage == UPPERREL_DISTINCT)
-		DistinctPaths(root, input_rel, output_rel);
+		AddGroupingPath(root, input_rel, output_rel, true);
 }
 
 void

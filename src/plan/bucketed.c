@@ -9,6 +9,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "plan/bucketed.h"
+#include "plan/scan_path.h"
 #include "utils/lsyscache.h"
 
 #define BUCKETED_MAGIC 0x626b6564
@@ -18,6 +19,7 @@ typedef struct BucketedJoin
 {
 	int			magic;
 	List	   *inputs;			/* BucketInput */
+	Cost		cheapest;		/* total cost of the cheapest bucket join, 0: there is none */
 } BucketedJoin;
 
 /* Ways kept per join relation; more would make planning of many tables slow. */
@@ -64,6 +66,7 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	}
 	input->nbuckets = spec->nbuckets;
 	input->path = (Path *) BucketScanPath(root, rel, true, attnums);
+	input->rows_path = BucketClusteredPath(root, rel, attnums);
 	return input;
 }
 
@@ -103,11 +106,11 @@ SameKeys(const BucketInput *a, const BucketInput *b)
 	return true;
 }
 
-void
-BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
+/* The property of a join relation, made when it is not there. */
+static BucketedJoin *
+BucketedGet(RelOptInfo *joinrel)
 {
 	BucketedJoin *bucketed = joinrel->fdw_private;
-	ListCell   *lc;
 
 	if (bucketed == NULL)
 	{
@@ -115,6 +118,35 @@ BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
 		bucketed->magic = BUCKETED_MAGIC;
 		joinrel->fdw_private = bucketed;
 	}
+	return bucketed;
+}
+
+void
+BucketedNoteCost(RelOptInfo *joinrel, const Path *path)
+{
+	BucketedJoin *bucketed = BucketedGet(joinrel);
+
+	if (bucketed->cheapest == 0 || path->total_cost < bucketed->cheapest)
+		bucketed->cheapest = path->total_cost;
+}
+
+bool
+BucketedCost(RelOptInfo *joinrel, Cost *total)
+{
+	BucketedJoin *bucketed = joinrel->fdw_private;
+
+	if (bucketed == NULL || bucketed->magic != BUCKETED_MAGIC || bucketed->cheapest == 0)
+		return false;
+	*total = bucketed->cheapest;
+	return true;
+}
+
+void
+BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
+{
+	BucketedJoin *bucketed = BucketedGet(joinrel);
+	ListCell   *lc;
+
 	foreach(lc, bucketed->inputs)
 	{
 		BucketInput *old = lfirst(lc);

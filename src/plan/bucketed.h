@@ -34,6 +34,12 @@ extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
  */
 extern void BucketInputAdd(RelOptInfo *joinrel, BucketInput *input);
 
+/* Remember what the cheapest bucket join of a join relation costs; paths themselves are thrown away. */
+extern void BucketedNoteCost(RelOptInfo *joinrel, const Path *path);
+
+/* False when no bucket join of this relation is possible. */
+extern bool BucketedCost(RelOptInfo *joinrel, Cost *total);
+
 /* Can a join relation carry the property at all? */
 extern bool BucketedAllowed(RelOptInfo *joinrel);
 

@@ -36,8 +36,7 @@ IsWideningCast(Oid funcid)
 	}
 }
 
-/* The column an expression is, under casts that do not change its value. */
-static Var *
+Var *
 StripToColumn(Node *node)
 {
 	for (;;)
@@ -102,13 +101,27 @@ SideIsKey(Node *side, EquivalenceClass *ec, JoinType jointype, const List *vars,
 	return false;
 }
 
-/* Does the clause equate the two keys?  *exactly: by naming them, without a detour. */
-static bool
+Node *
+ClauseSide(RestrictInfo *rinfo, Relids x, Relids y)
+{
+	List	   *args = ((OpExpr *) rinfo->clause)->args;
+
+	if (bms_is_empty(rinfo->left_relids) || bms_is_empty(rinfo->right_relids))
+		return NULL;
+	if (bms_is_subset(rinfo->left_relids, x) && bms_is_subset(rinfo->right_relids, y))
+		return linitial(args);
+	if (bms_is_subset(rinfo->left_relids, y) && bms_is_subset(rinfo->right_relids, x))
+		return lsecond(args);
+	return NULL;
+}
+
+bool
 ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
-			  RelOptInfo *x, const List *xvars, RelOptInfo *y, const List *yvars,
-			  KeyClass keyclass, bool *exactly)
+			  RelOptInfo *x, const BucketInput *xinput,
+			  RelOptInfo *y, const BucketInput *yinput, int k, bool *exactly)
 {
 	OpExpr	   *op = (OpExpr *) rinfo->clause;
+	KeyClass	keyclass = xinput->classes[k];
 	KeyClass	opclass;
 	Node	   *xside;
 	Node	   *yside;
@@ -118,28 +131,23 @@ ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
 		list_length(op->args) != 2 ||
 		rinfo->mergeopfamilies == NIL || !OidIsValid(rinfo->hashjoinoperator))
 		return false;
-	if (KeyOperatorStrategy(op->opno, &opclass) != BTEqualStrategyNumber ||
+	if (yinput->classes[k] != keyclass ||
+		KeyOperatorStrategy(op->opno, &opclass) != BTEqualStrategyNumber ||
 		opclass != keyclass || !CollationAllows(keyclass, op->inputcollid, false))
 		return false;
-
-	if (bms_is_empty(rinfo->left_relids) || bms_is_empty(rinfo->right_relids))
+	xside = ClauseSide(rinfo, x->relids, y->relids);
+	if (xside == NULL)
 		return false;
-	if (bms_is_subset(rinfo->left_relids, x->relids) &&
-		bms_is_subset(rinfo->right_relids, y->relids))
-		swapped = false;
-	else if (bms_is_subset(rinfo->left_relids, y->relids) &&
-			 bms_is_subset(rinfo->right_relids, x->relids))
-		swapped = true;
-	else
-		return false;
-	xside = swapped ? lsecond(op->args) : linitial(op->args);
+	swapped = xside == lsecond(op->args);
 	yside = swapped ? linitial(op->args) : lsecond(op->args);
 
 	update_mergeclause_eclasses(root, rinfo);
-	*exactly = IsKey(xside, xvars, keyclass) && IsKey(yside, yvars, keyclass);
+	*exactly = IsKey(xside, xinput->vars[k], keyclass) && IsKey(yside, yinput->vars[k], keyclass);
 	return *exactly ||
-		(SideIsKey(xside, swapped ? rinfo->right_ec : rinfo->left_ec, jointype, xvars, keyclass) &&
-		 SideIsKey(yside, swapped ? rinfo->left_ec : rinfo->right_ec, jointype, yvars, keyclass));
+		(SideIsKey(xside, swapped ? rinfo->right_ec : rinfo->left_ec, jointype,
+				   xinput->vars[k], keyclass) &&
+		 SideIsKey(yside, swapped ? rinfo->left_ec : rinfo->right_ec, jointype,
+				   yinput->vars[k], keyclass));
 }
 
 void
@@ -160,7 +168,7 @@ JoinClausesSplit(List *restrictlist, JoinType jointype, RelOptInfo *joinrel,
 	}
 }
 
-bool
+BucketReason
 JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 			  RelOptInfo *outerrel, const BucketInput *outer,
 			  RelOptInfo *innerrel, const BucketInput *inner,
@@ -170,21 +178,23 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 	ListCell   *lc;
 
 	clauses->residual = NIL;
-	if (outer->nkeys != inner->nkeys || outer->hash_version != inner->hash_version)
-		return false;
+	if (outer->hash_version != inner->hash_version)
+		return REASON_OLD_HASH_VERSION;
+	if (outer->nkeys != inner->nkeys)
+		return REASON_BUCKET_COLUMNS_DIFFER;
 	for (int k = 0; k < outer->nkeys; k++)
 	{
 		bool		found = false;
 
 		if (outer->classes[k] != inner->classes[k])
-			return false;
+			return REASON_TYPE_CLASS;
 		foreach(lc, clauses->joinquals)
 		{
 			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 			bool		exactly;
 
-			if (!ClauseEquates(root, rinfo, jointype, outerrel, outer->vars[k],
-							   innerrel, inner->vars[k], outer->classes[k], &exactly))
+			if (!ClauseEquates(root, rinfo, jointype, outerrel, outer, innerrel, inner, k,
+							   &exactly))
 				continue;
 			found = true;
 			/* reached through an equivalence class, the clause itself must still be tested */
@@ -192,12 +202,12 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 				said = list_append_unique_ptr(said, rinfo);
 		}
 		if (!found)
-			return false;
+			return k > 0 ? REASON_JOIN_KEYS_SUBSET : REASON_KEY_NOT_EQUAL_JOINED;
 	}
 	foreach(lc, clauses->joinquals)
 	{
 		if (!list_member_ptr(said, lfirst(lc)))
 			clauses->residual = lappend(clauses->residual, lfirst(lc));
 	}
-	return true;
+	return REASON_NONE;
 }

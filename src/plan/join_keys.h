@@ -6,6 +6,7 @@
 #define BF_JOIN_KEYS_H
 
 #include "plan/bucketed.h"
+#include "plan/reason.h"
 
 typedef struct JoinClauses
 {
@@ -20,12 +21,26 @@ extern void JoinClausesSplit(List *restrictlist, JoinType jointype, RelOptInfo *
 
 /*
  * Is the k-th key of one input equated with the k-th key of the other for
- * every k?  Fills clauses->residual.  Returns false when some key has no
- * clause, or when the keys differ in number or class.
+ * every k?  Then REASON_NONE, and clauses->residual is filled.  Otherwise how
+ * far it came: what is in the way of the keys is looked for by JoinReason.
  */
-extern bool JoinKeysMatch(PlannerInfo *root, JoinType jointype,
-						  RelOptInfo *outerrel, const BucketInput *outer,
-						  RelOptInfo *innerrel, const BucketInput *inner,
-						  JoinClauses *clauses);
+extern BucketReason JoinKeysMatch(PlannerInfo *root, JoinType jointype,
+								  RelOptInfo *outerrel, const BucketInput *outer,
+								  RelOptInfo *innerrel, const BucketInput *inner,
+								  JoinClauses *clauses);
+
+/* The column an expression is, under casts that do not change its value; NULL: none. */
+extern Var *StripToColumn(Node *node);
+
+/*
+ * Does a clause equate the k-th keys of two inputs?  *exactly: by naming
+ * them, without a detour over equivalence classes.
+ */
+extern bool ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
+						  RelOptInfo *x, const BucketInput *xinput,
+						  RelOptInfo *y, const BucketInput *yinput, int k, bool *exactly);
+
+/* The side of an equality that belongs to x where the other belongs to y; NULL: it is no such clause. */
+extern Node *ClauseSide(RestrictInfo *rinfo, Relids x, Relids y);
 
 #endif							/* BF_JOIN_KEYS_H */

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "compat.h"
 #include "exec/bucket_join.h"
 #include "guc.h"
@@ -13,7 +12,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "plan/join_keys.h"
+#include "plan/join_check.h"
 #include "plan/join_path.h"
 #include "plan/join_plan.h"
 
@@ -28,60 +27,6 @@ static const CustomPathMethods bucket_join_path_methods = {
 	.CustomName = "BucketJoin",
 	.PlanCustomPath = PlanBucketJoin,
 };
-
-/*
- * Can the output of these relations be put together from their columns?  Of
- * a table whole rows and tableoid can be made.  Other system columns, and
- * placeholder expressions, which must be computed below the join that may
- * null them, cannot.
- */
-static bool
-TargetIsPlain(List *exprs, bool base)
-{
-	List	   *vars = pull_var_clause((Node *) exprs, PVC_INCLUDE_PLACEHOLDERS |
-									   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
-	ListCell   *lc;
-
-	foreach(lc, vars)
-	{
-		Var		   *var = lfirst(lc);
-
-		if (!IsA(var, Var))
-			return false;
-		if (var->varattno <= 0 &&
-			!(base && (var->varattno == 0 || var->varattno == TableOidAttributeNumber)))
-			return false;
-	}
-	return true;
-}
-
-/* Is an input usable: bucketed, complete in itself, not the target of the statement? */
-static bool
-InputIsUsable(PlannerInfo *root, RelOptInfo *rel)
-{
-	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
-		return false;
-	return bms_is_empty(rel->lateral_relids) &&
-		!IS_DUMMY_REL(rel) &&
-		!bms_overlap(rel->relids, root->all_result_relids) &&
-		TargetIsPlain(rel->reltarget->exprs, rel->reloptkind == RELOPT_BASEREL);
-}
-
-/* Volatile conditions keep core's order of evaluation; one-time filters are core's. */
-static bool
-AnyVolatile(List *restrictlist)
-{
-	ListCell   *lc;
-
-	foreach(lc, restrictlist)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (rinfo->pseudoconstant || contain_volatile_functions((Node *) rinfo->clause))
-			return true;
-	}
-	return false;
-}
 
 /* Pairs with equal keys: what reaches the join filter. */
 static double
@@ -177,9 +122,14 @@ static void
 TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 			  JoinType jointype, JoinPathExtraData *extra)
 {
-	List	   *outers;
-	List	   *inners;
-	JoinClauses clauses;
+	JoinCandidate join = {
+		.root = root,
+		.joinrel = joinrel,
+		.outerrel = outerrel,
+		.innerrel = innerrel,
+		.jointype = jointype,
+		.restrictlist = extra->restrictlist
+	};
 	ListCell   *lo;
 	ListCell   *li;
 
@@ -199,53 +149,48 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 			 */
 			return;
 	}
-
-	/*
-	 * Under a row mark EvalPlanQual re-runs the join for one marked row; this
-	 * node would return all rows again.
-	 */
-	if (root->rowMarks != NIL)
+	if (JoinCheck(&join) != REASON_NONE)
 		return;
-	outers = BucketInputs(root, outerrel);
-	if (outers == NIL)
-		return;
-	inners = BucketInputs(root, innerrel);
-	if (inners == NIL)
-		return;
-	if (!InputIsUsable(root, outerrel) || !InputIsUsable(root, innerrel) ||
-		!bms_is_empty(joinrel->lateral_relids) || !BucketedAllowed(joinrel) ||
-		!TargetIsPlain(joinrel->reltarget->exprs, true) ||
-		AnyVolatile(extra->restrictlist))
-		return;
-
-	JoinClausesSplit(extra->restrictlist, jointype, joinrel, &clauses);
-	foreach(lo, outers)
+	foreach(lo, join.outers)
 	{
 		BucketInput *outer = lfirst(lo);
 
-		foreach(li, inners)
+		foreach(li, join.inners)
 		{
 			BucketInput *inner = lfirst(li);
+			CustomPath *path;
 
-			if (!JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner, &clauses))
+			if (JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner,
+							  &join.clauses) != REASON_NONE)
 				continue;
-			add_path(joinrel, (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel, jointype,
-													extra, &clauses, outer, inner, false));
+			path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
+								&join.clauses, outer, inner, false);
+			BucketedNoteCost(joinrel, (Path *) path);
+			add_path(joinrel, (Path *) path);
 			/* the keys of a full join's result are in neither input's column */
 			if (jointype != JOIN_FULL)
 			{
 				BucketInput *joined = JoinedInput(jointype, outer, inner);
 
 				joined->rows_path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
-														  jointype, extra, &clauses,
+														  jointype, extra, &join.clauses,
 														  outer, inner, false);
 				joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
-													 jointype, extra, &clauses,
+													 jointype, extra, &join.clauses,
 													 outer, inner, true);
 				BucketInputAdd(joinrel, joined);
 			}
 		}
 	}
+}
+
+bool
+IsBucketJoinPath(Path *path, JoinType *jointype)
+{
+	if (!IsA(path, CustomPath) || ((CustomPath *) path)->methods != &bucket_join_path_methods)
+		return false;
+	*jointype = JoinPathType((CustomPath *) path);
+	return true;
 }
 
 static void

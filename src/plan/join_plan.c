@@ -50,6 +50,12 @@ JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *
 	return lappend(result, list_make1_int(as_input));
 }
 
+JoinType
+JoinPathType(const CustomPath *path)
+{
+	return linitial_int(list_nth(path->custom_private, PATH_TYPE));
+}
+
 /* Cheap clauses first, but never one of a higher security level before one of a lower. */
 static int
 CompareClauses(const ListCell *a, const ListCell *b)

@@ -21,6 +21,9 @@ extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
  */
 extern int	ColumnOfChild(Plan *child, Var *var);
 
+/* The type of the join a path made with JoinPathPrivate is. */
+extern JoinType JoinPathType(const CustomPath *path);
+
 /* PlanCustomPath */
 extern Plan *PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, struct CustomPath *best_path,
 							List *tlist, List *clauses, List *custom_plans);

@@ -24,6 +24,10 @@ typedef struct BucketRelInfo
 	QualCost	row_qual_cost;	/* of the other clauses */
 	double		bucket_fraction;	/* of the buckets left by constants on the keys */
 	double		read_rows;		/* in the blocks left by them */
+
+	/* for EXPLAIN, set by plan_report.c */
+	JoinPath   *feeds;			/* the lowest core join that equates a column of the table */
+	bool		in_bucket_join; /* the table stands right under a bucket join */
 } BucketRelInfo;
 
 /* What clauses with fixed values say about where the rows lie; an estimate for costs. */

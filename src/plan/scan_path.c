@@ -342,13 +342,34 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 }
 
 void
-BucketPathPrivate(List *fdw_private, List **attnums, List **order)
+BucketPathPrivate(List *fdw_private, List **attnums, List **order, List **cluster)
 {
 	*attnums = fdw_private;
 	*order = NIL;
+	*cluster = NIL;
 	if (fdw_private != NIL && IsA(fdw_private, List))
 	{
 		*attnums = linitial(fdw_private);
 		*order = lsecond(fdw_private);
+		if (list_length(fdw_private) > 2)
+			*cluster = lthird(fdw_private);
 	}
+}
+
+Path *
+BucketClusteredPath(PlannerInfo *root, RelOptInfo *rel, List *key_attnums)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	Cost		startup;
+	Cost		total;
+
+	BucketScanCost(rel, false, &startup, &total);
+	/* merging the runs of a bucket */
+	if (info->runs_per_bucket > 1)
+		total += info->rows * info->bucket_fraction * info->batch_selectivity *
+			log2(info->runs_per_bucket) * cpu_operator_cost;
+	return (Path *) BfCreateForeignScanPath(root, rel, rel->rows, startup, total,
+											rel->lateral_relids,
+											list_make3(key_attnums, NIL,
+													   list_make1_int(list_length(key_attnums))));
 }

@@ -18,6 +18,12 @@ extern void BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel);
  * Take apart fdw_private of any path on a bucketed table: the columns it needs
  * whatever the target list says, and its order for OrderedScanDescribe's reader.
  */
-extern void BucketPathPrivate(List *fdw_private, List **attnums, List **order);
+extern void BucketPathPrivate(List *fdw_private, List **attnums, List **order, List **cluster);
+
+/*
+ * A path that gives rows bucket by bucket, so that rows with equal keys stand
+ * together (but are not sorted as a whole).  key_attnums are all bucket columns.
+ */
+extern Path *BucketClusteredPath(PlannerInfo *root, RelOptInfo *rel, List *key_attnums);
 
 #endif							/* BF_SCAN_PATH_H */

@@ -221,8 +221,9 @@ DurabilityOption(const char *value)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("durability 'wal' is not available"),
 				 errdetail("WAL logging of bucketed tables is not part of this version."),
-				 errhint("Use durability 'local': such a table survives crashes of its own server, "
-						 "but does not reach standbys, base backups or the WAL archive.")));
+				 errhint("Use durability 'local': such a table survives crashes of its own server. "
+						 "pg_basebackup copies its files, but may miss those written while it runs; "
+						 "standbys and point-in-time recovery get nothing that was written later.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 			 errmsg("invalid value for option \"durability\": \"%s\"", value),

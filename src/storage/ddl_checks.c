@@ -281,7 +281,7 @@ CheckDurability(const char *relname, bool local)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("bucketed table \"%s\" would not reach standbys or the WAL archive", relname),
 			 errdetail("Files of bucketed tables are crash-safe on this server, but not in its WAL, and %s.", cause),
-			 errhint("Add OPTIONS (durability 'local') to accept this; see docs/operations.md.")));
+			 errhint("To accept this, add OPTIONS (durability 'local'), or durability => 'local' in a call of bucketfdw.create_table_as; see docs/operations.md.")));
 }
 
 /*

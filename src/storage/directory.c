@@ -207,6 +207,32 @@ DirectoryRemoveTable(Oid relid)
 	return files;
 }
 
+/* DirectoryCallback: remove the files and the directory of one table. */
+static void
+RemoveTableEntry(const char *path, const char *name, void *arg)
+{
+	char		directory[MAXPGPATH];
+	Oid			relid;
+
+	if (!DirectoryParseTable(name, &relid))
+		return;
+	snprintf(directory, sizeof(directory), "%s/%s", path, name);
+	DirectoryWalk(directory, RemoveEntry, arg);
+	(void) rmdir(directory);
+}
+
+int64
+DirectoryRemoveDatabase(Oid dboid)
+{
+	char		path[MAXPGPATH];
+	int64		files = 0;
+
+	snprintf(path, sizeof(path), "%s/%u", BF_DIRECTORY, dboid);
+	DirectoryWalk(path, RemoveTableEntry, &files);
+	(void) rmdir(path);
+	return files;
+}
+
 void
 DirectoryRemoveEmpty(Oid relid)
 {

@@ -48,6 +48,12 @@ extern bool DirectoryUnlink(const char *path, int elevel, int64 *count);
  */
 extern int64 DirectoryRemoveTable(Oid relid);
 
+/*
+ * The same for all tables of a database that does not exist any more.  What
+ * is not ours is left, and with it the directories above.
+ */
+extern int64 DirectoryRemoveDatabase(Oid dboid);
+
 /* Remove a table's directory, and those above it, as far as they are empty. */
 extern void DirectoryRemoveEmpty(Oid relid);
 

@@ -398,23 +398,48 @@ DeadFilesDelete(Oid relid)
 	CommandCounterIncrement();
 }
 
-bool
-ManifestHasFiles(Oid relid)
+/* The database that the first row of a table names; InvalidOid: there is no row. */
+static Oid
+FirstRowDatabase(Oid relid, Snapshot snapshot)
 {
 	Oid			rowtype = get_rel_type_id(relid);
 	CatalogScan scan;
 	HeapTuple	tuple;
-	bool		found = false;
+	Oid			database = InvalidOid;
 
-	CatalogScanBegin(&scan, "manifest", AccessShareLock, relid, NULL);
-	while (!found && (tuple = CatalogScanNext(&scan)) != NULL)
+	CatalogScanBegin(&scan, "manifest", AccessShareLock, relid, snapshot);
+	while (!OidIsValid(database) && (tuple = CatalogScanNext(&scan)) != NULL)
 	{
+		TupleDesc	desc = RelationGetDescr(scan.rel);
 		bool		isnull;
-		Datum		value = heap_getattr(tuple, Anum_manifest_rowtype,
-										 RelationGetDescr(scan.rel), &isnull);
 
-		found = !isnull && DatumGetObjectId(value) == rowtype;
+		/* not null, both */
+		if (DatumGetObjectId(heap_getattr(tuple, Anum_manifest_rowtype, desc, &isnull)) == rowtype)
+			database = DatumGetObjectId(heap_getattr(tuple, Anum_manifest_database, desc, &isnull));
 	}
 	CatalogScanEnd(&scan);
-	return found;
+	return database;
+}
+
+bool
+ManifestHasFiles(Oid relid)
+{
+	return OidIsValid(FirstRowDatabase(relid, NULL));
+}
+
+Oid
+ManifestOtherDatabase(Oid relid, Snapshot snapshot)
+{
+	Oid			database = FirstRowDatabase(relid, snapshot);
+
+	return database == MyDatabaseId ? InvalidOid : database;
+}
+
+void
+ManifestCheckDatabase(Oid relid)
+{
+	Oid			database = ManifestOtherDatabase(relid, NULL);
+
+	if (OidIsValid(database))
+		WrongDatabase(relid, database);
 }

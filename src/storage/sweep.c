@@ -8,9 +8,11 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"
 #include "fmgr.h"
@@ -21,6 +23,7 @@
 #include "storage/lmgr.h"
 #include "storage/pending.h"
 #include "storage/procarray.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -136,7 +139,7 @@ FoundAdd(FoundList *list)
 	return list->elems + list->elemsize * list->n++;
 }
 
-/* DirectoryCallback: collect the tables of a database's directory. */
+/* DirectoryCallback: collect the tables of a database's directory, or the databases. */
 static void
 FindTable(const char *path, const char *name, void *arg)
 {
@@ -266,6 +269,52 @@ ForgottenTables(const char *table)
 	return result;
 }
 
+static bool
+DatabaseExists(Oid dboid)
+{
+	Relation	rel = table_open(DatabaseRelationId, AccessShareLock);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		exists;
+
+	ScanKeyInit(&key, Anum_pg_database_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(dboid));
+	scan = systable_beginscan(rel, DatabaseOidIndexId, true, snapshot, 1, &key);
+	exists = systable_getnext(scan) != NULL;
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return exists;
+}
+
+/*
+ * Files of databases that were dropped.  Whoever writes files is connected to
+ * a database whose creation is committed, so one that is not there after the
+ * directory was listed is gone for good, unless its oid is given out again:
+ * the lock keeps everybody from connecting to such a one.
+ */
+static int64
+SweepDatabases(void)
+{
+	FoundList	databases = {.elemsize = sizeof(Oid)};
+	int64		removed = 0;
+
+	DirectoryWalk(BF_DIRECTORY, FindTable, &databases);
+	for (int i = 0; i < databases.n; i++)
+	{
+		Oid			dboid = ((Oid *) databases.elems)[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (dboid == MyDatabaseId || DatabaseExists(dboid))
+			continue;
+		LockSharedObject(DatabaseRelationId, dboid, 0, AccessExclusiveLock);
+		if (!DatabaseExists(dboid))
+			removed += DirectoryRemoveDatabase(dboid);
+		UnlockSharedObject(DatabaseRelationId, dboid, 0, AccessExclusiveLock);
+	}
+	return removed;
+}
+
 /*
  * A lock on the oid keeps out every writer, prepared ones included, and the
  * creator of a table we cannot see yet; where it cannot be had at once, the
@@ -307,6 +356,7 @@ StoreSweepOrphans(void)
 		if (ConditionalLockRelationOid(lfirst_oid(lc), ShareLock))
 			(void) SweepDropped(lfirst_oid(lc));
 	}
+	removed += SweepDatabases();
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);

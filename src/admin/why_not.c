@@ -1,0 +1,348 @@
+/*
+ * why_not.c
+ *	  bucketfdw.why_not: which joins and aggregations of a query use buckets,
+ *	  and why the others do not; could two tables be joined by buckets?
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type_d.h"
+#include "compat.h"
+#include "executor/executor.h"
+#include "funcapi.h"
+#include "nodes/nodeFuncs.h"
+#include "plan/plan_report.h"
+#include "storage/manifest.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(bucketfdw_why_not_query);
+PG_FUNCTION_INFO_V1(bucketfdw_why_not_tables);
+
+PGDLLEXPORT Datum bucketfdw_why_not_query(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_why_not_tables(PG_FUNCTION_ARGS);
+
+#define WHY_NOT_COLUMNS 7
+
+/* Positions in the text are not positions in the client's statement. */
+static void
+QueryErrorCallback(void *arg)
+{
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery((const char *) arg);
+	}
+}
+
+/* Rights on all tables of a query, those in subqueries and view bodies too. */
+static bool
+CheckRights(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		BfCheckRelationRights((Query *) node);
+		return query_tree_walker((Query *) node, CheckRights, context, 0);
+	}
+	return expression_tree_walker(node, CheckRights, context);
+}
+
+/* The query that EXPLAIN would plan, of a statement around it. */
+static Query *
+InnerQuery(Query *query)
+{
+	while (query->commandType == CMD_UTILITY && query->utilityStmt != NULL)
+	{
+		Node	   *statement = query->utilityStmt;
+
+		if (IsA(statement, ExplainStmt))
+			statement = ((ExplainStmt *) statement)->query;
+		else if (IsA(statement, CreateTableAsStmt))
+			statement = ((CreateTableAsStmt *) statement)->query;
+		else if (IsA(statement, DeclareCursorStmt))
+			statement = ((DeclareCursorStmt *) statement)->query;
+		else
+			break;
+		if (!IsA(statement, Query))
+			break;
+		query = (Query *) statement;
+	}
+	if (query->commandType == CMD_UTILITY)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("query is not one that is planned"),
+				 errhint("Give one SELECT, INSERT, UPDATE, DELETE or MERGE statement.")));
+	return query;
+}
+
+/* The one statement of a text, analysed with the caller's rights; $1 and so on take their types from it. */
+static Query *
+AnalyzeOne(const char *text)
+{
+	List	   *parsed = pg_parse_query(text);
+	Oid		   *types = NULL;
+	int			ntypes = 0;
+	List	   *queries;
+
+	if (list_length(parsed) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 parsed == NIL ? errmsg("query is empty") :
+				 errmsg("query must be one statement, not %d", list_length(parsed))));
+	queries = pg_analyze_and_rewrite_varparams(linitial_node(RawStmt, parsed), text,
+											   &types, &ntypes, NULL);
+	if (list_length(queries) == 1 && linitial_node(Query, queries)->commandType == CMD_UTILITY)
+		queries = pg_rewrite_query(copyObject(InnerQuery(linitial_node(Query, queries))));
+	if (list_length(queries) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rules make %d statements of the query", list_length(queries))));
+	return InnerQuery(linitial_node(Query, queries));
+}
+
+static void
+PutRow(ReturnSetInfo *rsinfo, const ReportRow *row)
+{
+	const Rejection *rejection = &row->rejection;
+	Datum		values[WHY_NOT_COLUMNS] = {0};
+	bool		nulls[WHY_NOT_COLUMNS] = {0};
+
+	values[0] = CStringGetTextDatum(row->kind);
+	values[1] = CStringGetTextDatum(row->relations);
+	nulls[2] = row->join_type == NULL;
+	if (row->join_type != NULL)
+		values[2] = CStringGetTextDatum(row->join_type);
+	values[3] = BoolGetDatum(row->used);
+	nulls[4] = rejection->code == REASON_NONE;
+	if (!nulls[4])
+		values[4] = CStringGetTextDatum(ReasonName(rejection->code));
+	nulls[5] = rejection->detail == NULL;
+	if (!nulls[5])
+		values[5] = CStringGetTextDatum(RejectionDetail(rejection));
+	nulls[6] = rejection->hint == NULL;
+	if (!nulls[6])
+		values[6] = CStringGetTextDatum(rejection->hint);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+Datum
+bucketfdw_why_not_query(PG_FUNCTION_ARGS)
+{
+	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	ErrorContextCallback callback = {.callback = QueryErrorCallback,.arg = string};
+	Query	   *query;
+	ListCell   *lc;
+
+	InitMaterializedSRF(fcinfo, 0);
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	query = AnalyzeOne(string);
+	error_context_stack = callback.previous;
+	/* before planning, which may call functions and look at statistics */
+	(void) CheckRights((Node *) query, NULL);
+	foreach(lc, PlanReportCollect(query, string, CURSOR_OPT_PARALLEL_OK))
+		PutRow((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc));
+	return (Datum) 0;
+}
+
+/* A table of the two, and what it is bucketed by; NULL: it is not bucketed. */
+typedef struct ComparedTable
+{
+	Relation	rel;
+	char	   *label;
+	BucketSpec *spec;
+	int			buckets;		/* of its files, else of its options */
+	int			hash_version;	/* the oldest of its files */
+} ComparedTable;
+
+static void
+OpenCompared(Oid relid, ComparedTable *table)
+{
+	Manifest   *manifest;
+
+	memset(table, 0, sizeof(*table));
+	table->rel = relation_open(relid, AccessShareLock);
+	table->label = RelationIsVisible(relid) ?
+		pstrdup(quote_identifier(RelationGetRelationName(table->rel))) :
+		quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table->rel)),
+								   RelationGetRelationName(table->rel));
+	if (!IsBucketTable(relid))
+		return;
+	table->spec = TableOptionsGet(table->rel)->spec;
+	table->hash_version = table->spec->hash_version;
+	manifest = ManifestRead(relid, GetActiveSnapshot());
+	table->buckets = ManifestBuckets(manifest);
+	if (table->buckets == 0)
+		table->buckets = table->spec->nbuckets;
+	for (int i = 0; i < manifest->nspecs; i++)
+		table->hash_version = Min(table->hash_version, manifest->specs[i]->hash_version);
+}
+
+static List *
+BucketColumns(const ComparedTable *table)
+{
+	List	   *columns = NIL;
+
+	for (int k = 0; k < table->spec->nkeys; k++)
+		columns = lappend(columns, makeString(get_attname(RelationGetRelid(table->rel),
+														  table->spec->sort[k].attnum, false)));
+	return columns;
+}
+
+/* "a is bucketed by x (integer) and y (text), 64 buckets" */
+static char *
+SpecText(const ComparedTable *table)
+{
+	List	   *words = NIL;
+	ListCell   *lc;
+	int			k = 0;
+
+	foreach(lc, BucketColumns(table))
+		words = lappend(words, psprintf("%s (%s)", quote_identifier(strVal(lfirst(lc))),
+										format_type_be(table->spec->sort[k++].typid)));
+	return psprintf("%s is bucketed by %s, %d buckets", table->label, WordList(words), table->buckets);
+}
+
+/* Do the bucket columns have the same names, in whatever order? */
+static bool
+SameColumns(const ComparedTable *a, const ComparedTable *b)
+{
+	return list_difference(BucketColumns(a), BucketColumns(b)) == NIL &&
+		list_difference(BucketColumns(b), BucketColumns(a)) == NIL;
+}
+
+/* The type both columns can be cast to without a change of what is equal; InvalidOid: none is known. */
+static Oid
+CommonType(KeyClass a, KeyClass b)
+{
+	KeyClass	low = Min(a, b);
+	KeyClass	high = Max(a, b);
+
+	if (low == KEYCLASS_INT && high == KEYCLASS_NUMERIC)
+		return NUMERICOID;
+	if ((low == KEYCLASS_INT || low == KEYCLASS_NUMERIC) && high == KEYCLASS_FLOAT)
+		return FLOAT8OID;
+	if (low == KEYCLASS_INT && high == KEYCLASS_OID)
+		return INT8OID;
+	if (low == KEYCLASS_DATE && (high == KEYCLASS_TIMESTAMP || high == KEYCLASS_TIMESTAMPTZ))
+		return high == KEYCLASS_TIMESTAMP ? TIMESTAMPOID : TIMESTAMPTZOID;
+	if (low == KEYCLASS_TIMESTAMP && high == KEYCLASS_TIMESTAMPTZ)
+		return TIMESTAMPTZOID;
+	if (low == KEYCLASS_TEXT && high == KEYCLASS_BPCHAR)
+		return TEXTOID;
+	return InvalidOid;
+}
+
+/* The classes differ at some position: the table to write anew, with the column cast. */
+static void
+CompareTypes(ComparedTable *tables, int k, Rejection *rejection)
+{
+	KeyClass	a = tables[0].spec->sort[k].keyclass;
+	KeyClass	b = tables[1].spec->sort[k].keyclass;
+	Oid			common = CommonType(a, b);
+	ComparedTable *wrong = &tables[KeyClassOfType(common) == a ? 1 : 0];
+	List	   *types = NIL;
+
+	rejection->code = Min(a, b) == KEYCLASS_INT && Max(a, b) == KEYCLASS_NUMERIC ?
+		REASON_INT_WITH_NUMERIC : REASON_TYPE_CLASS;
+	if (!OidIsValid(common))
+		return;
+	for (int i = 0; i < wrong->spec->nkeys; i++)
+		types = lappend(types, i == k ? format_type_be(common) : NULL);
+	rejection->hint = psprintf("Make a copy with type %s in place of %s: %s", format_type_be(common),
+							   wrong->label,
+							   BucketedCopyStatement(RelationGetRelid(wrong->rel), BucketColumns(wrong),
+													 types, wrong->buckets));
+}
+
+static void
+CompareTables(ComparedTable *tables, Rejection *rejection)
+{
+	ComparedTable *a = &tables[0];
+	ComparedTable *b = &tables[1];
+	StringInfoData on;
+
+	for (int i = 0; i < 2; i++)
+	{
+		ComparedTable *other = &tables[1 - i];
+
+		if (tables[i].spec != NULL)
+			continue;
+		rejection->code = REASON_NOT_BUCKETED;
+		rejection->detail = psprintf("%s is not a bucketed table", tables[i].label);
+		if (other->spec != NULL)
+		{
+			rejection->detail = psprintf("%s; %s", rejection->detail, SpecText(other));
+			rejection->hint = psprintf("Make a bucketed copy; bucket_by names the columns that are joined with %s: %s",
+									   other->label,
+									   BucketedCopyStatement(RelationGetRelid(tables[i].rel),
+															 BucketColumns(other), NIL, other->buckets));
+		}
+		return;
+	}
+	rejection->detail = psprintf("%s; %s", SpecText(a), SpecText(b));
+	if (a->hash_version != b->hash_version)
+	{
+		rejection->code = REASON_OLD_HASH_VERSION;
+		rejection->detail = psprintf("%s has files of hash version %d, %s of %d", a->label,
+									 a->hash_version, b->label, b->hash_version);
+		rejection->hint = "Write the table of the older version anew: bucketfdw.create_table_as(..., mode => 'overwrite').";
+		return;
+	}
+	initStringInfo(&on);
+	for (int k = 0; k < Min(a->spec->nkeys, b->spec->nkeys); k++)
+	{
+		if (a->spec->sort[k].keyclass != b->spec->sort[k].keyclass)
+		{
+			if (a->spec->nkeys == b->spec->nkeys && !SameColumns(a, b))
+				CompareTypes(tables, k, rejection);
+			else
+				rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
+		}
+		appendStringInfo(&on, "%s%s.%s = %s.%s", k > 0 ? " AND " : "",
+						 a->label, quote_identifier(strVal(list_nth(BucketColumns(a), k))),
+						 b->label, quote_identifier(strVal(list_nth(BucketColumns(b), k))));
+	}
+	if (a->spec->nkeys != b->spec->nkeys)
+		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
+	else if (SameColumns(a, b) && !equal(BucketColumns(a), BucketColumns(b)))
+		rejection->code = REASON_BUCKET_COLUMN_ORDER;
+	if (rejection->code == REASON_NONE)
+	{
+		int			groups = GreatestCommonDivisor(a->buckets, b->buckets);
+
+		rejection->hint = psprintf("Join ON %s: %d bucket group%s.", on.data, groups, groups == 1 ? "" : "s");
+	}
+	else if (rejection->hint == NULL)
+		rejection->hint = psprintf("Make a copy of %s bucketed like %s; bucket_by names the columns that are joined: %s",
+								   b->label, a->label,
+								   BucketedCopyStatement(RelationGetRelid(b->rel), BucketColumns(a), NIL,
+														 a->buckets));
+}
+
+Datum
+bucketfdw_why_not_tables(PG_FUNCTION_ARGS)
+{
+	ComparedTable tables[2];
+	ReportRow	row = {.kind = "join"};
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < 2; i++)
+		OpenCompared(PG_GETARG_OID(i), &tables[i]);
+	CompareTables(tables, &row.rejection);
+	row.relations = psprintf("%s, %s", tables[0].label, tables[1].label);
+	row.used = row.rejection.code == REASON_NONE;
+	PutRow((ReturnSetInfo *) fcinfo->resultinfo, &row);
+	for (int i = 0; i < 2; i++)
+		relation_close(tables[i].rel, AccessShareLock);
+	return (Datum) 0;
+}

@@ -1,0 +1,152 @@
+/*
+ * key_side.c
+ *	  What the sides of an equality have to do with bucket columns.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "plan/key_side.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+Var *
+ColumnUnderCasts(Node *node)
+{
+	for (;;)
+	{
+		if (node == NULL)
+			return NULL;
+		if (IsA(node, RelabelType))
+			node = (Node *) ((RelabelType *) node)->arg;
+		else if (IsA(node, CoerceViaIO))
+			node = (Node *) ((CoerceViaIO *) node)->arg;
+		else if (IsA(node, CollateExpr))
+			node = (Node *) ((CollateExpr *) node)->arg;
+		else if (IsA(node, FuncExpr) && ((FuncExpr *) node)->args != NIL &&
+				 (((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST ||
+				  ((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST))
+			node = (Node *) linitial(((FuncExpr *) node)->args);
+		else
+			break;
+	}
+	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 ? (Var *) node : NULL;
+}
+
+int
+KeyNumber(const BucketInput *input, Var *var)
+{
+	if (BfVarIsNullable(var))
+		return -1;
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, input->vars[k])
+		{
+			Var		   *key = lfirst_node(Var, lc);
+
+			if (key->varno == var->varno && key->varattno == var->varattno)
+				return k;
+		}
+	}
+	return -1;
+}
+
+RelOptInfo *
+RelationOfColumn(PlannerInfo *root, Var *var)
+{
+	if (var == NULL || var->varno <= 0 || var->varno >= root->simple_rel_array_size)
+		return NULL;
+	return root->simple_rel_array[var->varno];
+}
+
+bool
+IsBucketColumn(PlannerInfo *root, Var *var)
+{
+	RelOptInfo *rel = RelationOfColumn(root, var);
+	BucketRelInfo *info = rel ? BucketRelInfoGet(rel) : NULL;
+
+	for (int k = 0; info != NULL && k < info->options->spec->nkeys; k++)
+	{
+		if (info->options->spec->sort[k].attnum == var->varattno)
+			return true;
+	}
+	return false;
+}
+
+void
+LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, KeySide *side)
+{
+	ListCell   *lc;
+
+	side->expr = expr;
+	side->column = ColumnUnderCasts(expr);
+	side->key = -1;
+	side->inside = side->lost = false;
+	if (side->column != NULL)
+	{
+		side->key = KeyNumber(input, side->column);
+		side->lost = side->key < 0 && IsBucketColumn(root, side->column);
+		return;
+	}
+	foreach(lc, pull_var_clause(expr, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+								PVC_RECURSE_PLACEHOLDERS))
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (!IsBucketColumn(root, var))
+			continue;
+		side->inside = true;
+		if (side->column == NULL)
+			side->column = var;
+		/* coalesce(a.k, b.k) of a.k FULL JOIN b.k USING (k) */
+		if (BfVarIsNullable(var) || IsA(expr, CoalesceExpr))
+			side->lost = true;
+	}
+}
+
+char *
+CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
+			RelOptInfo *otherrel, Index otherno)
+{
+	PlannerInfo *root = join->root;
+	RangeTblEntry *rte = planner_rt_fetch(otherno, root);
+	List	   *columns = NIL;
+	List	   *types = NIL;
+	ListCell   *lc;
+
+	if (rte->rtekind != RTE_RELATION)
+		return NULL;
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		Var		   *found = NULL;
+
+		foreach(lc, join->restrictlist)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+			KeySide		key;
+			Var		   *column;
+			Node	   *side;
+
+			if (!IsJoinEquality(rinfo))
+				continue;
+			side = ClauseSide(rinfo, keyrel->relids, otherrel->relids);
+			if (side == NULL)
+				continue;
+			LookAtSide(root, side, input, &key);
+			column = ColumnUnderCasts(ClauseSide(rinfo, otherrel->relids, keyrel->relids));
+			if (key.key == k && column != NULL && column->varno == otherno && column->varattno > 0)
+				found = column;
+		}
+		if (found == NULL)
+			return NULL;
+		columns = lappend(columns, makeString(get_attname(rte->relid, found->varattno, false)));
+		/* a type that cannot be a bucket column becomes that of the key */
+		types = lappend(types, KeyClassOfType(getBaseType(found->vartype)) != KEYCLASS_NONE ? NULL :
+						format_type_be(getBaseType(linitial_node(Var, input->vars[k])->vartype)));
+	}
+	return BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets);
+}
+

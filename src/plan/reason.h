@@ -1,0 +1,86 @@
+/*
+ * reason.h
+ *	  Why a join or an aggregation does not use buckets.
+ *
+ * The planner's tests return a code and keep what it is about; texts are
+ * built only for somebody who asks: EXPLAIN, why_not, log_rejections.
+ */
+#ifndef BF_REASON_H
+#define BF_REASON_H
+
+#include "nodes/pathnodes.h"
+
+/* The names of the codes are an interface: see reason.c. */
+typedef enum BucketReason
+{
+	REASON_NONE,				/* nothing stands against it */
+	REASON_DISABLED,
+	REASON_NOT_BUCKETED,
+	REASON_SUBQUERY,
+	REASON_PARTITIONED,
+	REASON_PARTITION_MIX,
+	REASON_KEY_NOT_EQUAL_JOINED,
+	REASON_EXPRESSION_ON_KEY,
+	REASON_TYPE_CLASS,
+	REASON_INT_WITH_NUMERIC,
+	REASON_COLLATION,
+	REASON_JOIN_KEYS_SUBSET,
+	REASON_BUCKET_COLUMN_ORDER,
+	REASON_BUCKET_COLUMNS_DIFFER,
+	REASON_CONSTANT_KEY,
+	REASON_OLD_HASH_VERSION,
+	REASON_OUTER_JOIN_POSITION,
+	REASON_ROW_MARKS,
+	REASON_VOLATILE,
+	REASON_ONE_TIME_FILTER,
+	REASON_LATERAL,
+	REASON_PLACEHOLDER,
+	REASON_SYSTEM_COLUMN,
+	REASON_PROVEN_EMPTY,
+	REASON_COST,
+	/* of aggregations only */
+	REASON_KEY_NOT_GROUPED,
+	REASON_GROUP_KEY_SUBSET,
+	REASON_GROUP_KEY_SUPERSET,
+	REASON_GROUPING_SETS,
+	REASON_ORDERED_AGGREGATE,
+	REASON_SET_RETURNING,
+	REASON_DISTINCT_ON,
+	REASON_DISTINCT_OF_GROUPS,
+	REASON_LAST = REASON_DISTINCT_OF_GROUPS
+} BucketReason;
+
+/* A reason in words.  costs are apart, for EXPLAIN (COSTS OFF). */
+typedef struct Rejection
+{
+	BucketReason code;
+	char	   *detail;			/* what stands against it; no period */
+	char	   *costs;			/* NULL, or what follows the detail in parentheses */
+	char	   *hint;			/* NULL, or what would help, one or more sentences */
+} Rejection;
+
+/* The name of a code, as users see it. */
+extern const char *ReasonName(BucketReason code);
+
+/* detail and costs in one. */
+extern char *RejectionDetail(const Rejection *rejection);
+
+/*
+ * Names of things of a query.  RelationLabel: the alias, as EXPLAIN shows it;
+ * a join as "(a, b)".  RelationTitle: table and alias.
+ */
+extern char *RelationLabel(PlannerInfo *root, Relids relids);
+extern char *RelationTitle(PlannerInfo *root, Relids relids);
+extern char *ColumnLabel(PlannerInfo *root, Var *var);
+
+/* "x", "x and y" or "x, y and z" of a list of C strings. */
+extern char *WordList(List *words);
+
+/*
+ * The statement that makes a bucketed copy of a table.  columns are the
+ * bucket columns (String nodes); types (C strings, or NULL elements, or NIL)
+ * what they are cast to.
+ */
+extern char *BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets);
+
+#endif							/* BF_REASON_H */

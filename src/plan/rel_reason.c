@@ -1,0 +1,212 @@
+/*
+ * rel_reason.c
+ *	  Why a relation is not bucketed, in words.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "compat.h"
+#include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
+#include "plan/key_side.h"
+#include "utils/builtins.h"
+
+/* What a relation that is no bucketed table is called. */
+static const char *
+KindOfRelation(RangeTblEntry *rte)
+{
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			switch (rte->relkind)
+			{
+				case RELKIND_MATVIEW:
+					return "a materialized view";
+				case RELKIND_FOREIGN_TABLE:
+					return "a foreign table of another wrapper";
+				case RELKIND_PARTITIONED_TABLE:
+					return "a partitioned table without bucketed partitions";
+				default:
+					return "a table without buckets";
+			}
+		case RTE_FUNCTION:
+		case RTE_TABLEFUNC:
+			return "a function";
+		case RTE_VALUES:
+			return "a VALUES list";
+		default:
+			return "not a table";
+	}
+}
+
+/* Partitions that are bucketed and those that are not. */
+static void
+CountPartitions(PlannerInfo *root, Index parent, int *ours, int *others)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *rel = root->simple_rel_array[child->child_relid];
+
+		if (child->parent_relid != parent || rel == NULL)
+			continue;
+		if (planner_rt_fetch(child->child_relid, root)->inh)
+			CountPartitions(root, child->child_relid, ours, others);
+		else if (BucketRelInfoGet(rel) != NULL)
+			(*ours)++;
+		else
+			(*others)++;
+	}
+}
+
+/* The reason for a base relation; copy is the statement that would make a bucketed copy, or NULL. */
+static void
+BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
+{
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	char	   *label = RelationLabel(root, rel->relids);
+	int			ours = 0;
+	int			others = 0;
+
+	if (rte->rtekind == RTE_RELATION && rel->reloptkind != RELOPT_BASEREL)
+	{
+		rejection->code = REASON_PARTITIONED;
+		rejection->detail = psprintf("%s is joined as a partition of a partitioned table; this version joins single bucketed tables", label);
+		rejection->hint = "Join the partition itself, or make one bucketed table of all partitions.";
+		return;
+	}
+	if (rte->rtekind == RTE_RELATION && rte->inh)
+		CountPartitions(root, rel->relid, &ours, &others);
+	rejection->hint = copy == NULL ? NULL :
+		psprintf("Make a bucketed copy and use it in place of %s: %s", label, copy);
+	if (ours > 0)
+	{
+		rejection->code = others > 0 ? REASON_PARTITION_MIX : REASON_PARTITIONED;
+		rejection->detail = others > 0 ?
+			psprintf("of the partitions of %s, %d are bucketed and %d are not", label, ours, others) :
+			psprintf("%s is a partitioned table; this version joins single bucketed tables", label);
+	}
+	else if (rte->rtekind == RTE_SUBQUERY)
+	{
+		rejection->code = REASON_SUBQUERY;
+		rejection->detail = rte->security_barrier ?
+			psprintf("%s is a view with security_barrier, which is planned by itself", label) :
+			psprintf("%s is a subquery that is planned by itself: it has GROUP BY, DISTINCT, LIMIT, OFFSET, a set operation, a window or a volatile column", label);
+		rejection->hint = psprintf("Join before that is done, or write the rows of %s to a bucketed table with bucketfdw.create_table_as and join that.", label);
+	}
+	else if (rte->rtekind == RTE_CTE)
+	{
+		rejection->code = REASON_SUBQUERY;
+		rejection->detail = psprintf("%s is a common table expression that is computed by itself", label);
+		rejection->hint = psprintf("Write WITH %s AS NOT MATERIALIZED (...), if it is neither recursive nor volatile.",
+								   quote_identifier(rte->ctename));
+	}
+	else
+	{
+		rejection->code = REASON_NOT_BUCKETED;
+		rejection->detail = psprintf("%s is %s", label, KindOfRelation(rte));
+	}
+}
+
+/* Is it possible to join these two by buckets, in an order the planner did not take? */
+static bool
+OtherOrderCost(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b, Cost *cost)
+{
+	RelOptInfo *joined;
+	bool		found = false;
+
+	/* with two relations there is no order to choose */
+	if (a == NULL || b == NULL || a == b)
+		return false;
+	joined = find_join_rel(root, bms_union(a->relids, b->relids));
+	if (joined != NULL)
+		found = BucketedCost(joined, cost);
+	return found;
+}
+
+void
+NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejection *rejection)
+{
+	RelOptInfo *other;
+	BucketInput *input = NULL;
+	RelOptInfo *base = NULL;
+	Var		   *named = NULL;
+	char	   *copy = NULL;
+	ListCell   *lc;
+	int			rti = -1;
+
+	other = join == NULL ? NULL : rel == join->outerrel ? join->innerrel : join->outerrel;
+	if (other != NULL && BucketInputs(root, other) != NIL)
+		input = linitial(BucketInputs(root, other));
+
+	/* the table the condition names, best one that stands against a bucket column */
+	foreach(lc, join ? join->restrictlist : NIL)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *mine = IsJoinEquality(rinfo) ? ClauseSide(rinfo, rel->relids, other->relids) : NULL;
+		Var		   *column = mine ? ColumnUnderCasts(mine) : NULL;
+		Var		   *against;
+		Cost		cost;
+
+		if (column == NULL)
+			continue;
+		against = ColumnUnderCasts(ClauseSide(rinfo, other->relids, rel->relids));
+		if (OtherOrderCost(root, RelationOfColumn(root, column), RelationOfColumn(root, against), &cost))
+		{
+			rejection->code = REASON_COST;
+			rejection->detail = psprintf("%s and %s could be joined by buckets; to join %s first looked cheaper",
+										 RelationLabel(root, RelationOfColumn(root, column)->relids),
+										 RelationLabel(root, RelationOfColumn(root, against)->relids),
+										 RelationLabel(root, rel->relids));
+			rejection->costs = psprintf("that bucket join alone costs %.2f, this join %.2f",
+										cost, join->joinrel->cheapest_total_path ?
+										join->joinrel->cheapest_total_path->total_cost : 0);
+			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To have the other order, put the join of the two into WITH ... AS MATERIALIZED, or SET join_collapse_limit = 1 and write it first.");
+			return;
+		}
+		if (named == NULL || (input != NULL && against != NULL && KeyNumber(input, against) >= 0))
+			named = column;
+	}
+	if (named != NULL)
+		base = RelationOfColumn(root, named);
+	while (base == NULL && (rti = bms_next_member(rel->relids, rti)) >= 0)
+	{
+		if (rti < root->simple_rel_array_size && root->simple_rel_array[rti] != NULL &&
+			BucketRelInfoGet(root->simple_rel_array[rti]) == NULL)
+			base = root->simple_rel_array[rti];
+	}
+	if (base != NULL && BucketRelInfoGet(base) == NULL)
+	{
+		if (input != NULL)
+			copy = CopyForKeys(join, other, input, rel, base->relid);
+		BaseReason(root, base, copy, rejection);
+	}
+	else if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL || rel->reloptkind == RELOPT_OTHER_JOINREL)
+	{
+		rejection->code = REASON_PARTITIONED;
+		rejection->detail = psprintf("%s is joined as a partition of a partitioned table; this version joins single bucketed tables",
+									 RelationLabel(root, rel->relids));
+		rejection->hint = "Join the partition itself, or make one bucketed table of all partitions.";
+	}
+	else
+	{
+		Cost		cost;
+
+		if (BucketedCost(rel, &cost))
+		{
+			rejection->code = REASON_OUTER_JOIN_POSITION;
+			rejection->detail = psprintf("after the FULL join %s the key stands in neither input's column alone",
+										 RelationLabel(root, rel->relids));
+			rejection->hint = "Do the FULL join last, or write its result to a bucketed table with bucketfdw.create_table_as.";
+		}
+		else
+		{
+			rejection->code = REASON_NOT_BUCKETED;
+			rejection->detail = psprintf("the join %s is not made by buckets", RelationLabel(root, rel->relids));
+			rejection->hint = "See the row of that join.";
+		}
+	}
+}
+
