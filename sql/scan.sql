@@ -32,6 +32,17 @@ FROM unnest(ARRAY['k = 42', 'k <> 42', 'k < 5', 'k <= 5', 'k > 690', 'k >= 690',
 	'k = (SELECT 7)', 'k = (SELECT max(seq) % 700 FROM t_b)', 'k = abs(-42)', 'k IS NULL AND d > ''2022-01-01''',
 	'coalesce(k, -1) = -1', 'k::text = ''42''', 'seq = k', 'ROW(k, seq) = ROW(42, 42)']) q;
 
+-- text under a collation that does not order by bytes: = by batch, order by core
+CREATE TABLE ct_h (k int, t text COLLATE "en-x-icu");
+INSERT INTO ct_h SELECT i, (ARRAY['a', 'B', 'ä', 'Z', 'é', 'o', 'Ö', '_', 'k0', '1'])[1 + i % 10] || i % 7 FROM generate_series(1, 300) i;
+CREATE FOREIGN TABLE ct_b (k int, t text COLLATE "en-x-icu") SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4', block_rows '20');
+INSERT INTO ct_b SELECT * FROM ct_h;
+SELECT same(format('SELECT * FROM ct_b WHERE t %s', q)), q
+FROM unnest(ARRAY['= ''ä6''', '<> ''ä6''', '< ''k0''', '<= ''k0''', '> ''k0''', '>= ''k0''', 'BETWEEN ''b'' AND ''o''', 'IN (''ä6'', ''B1'')',
+	'>= ''k0'' COLLATE "C"', '< ''k0'' COLLATE "C"']) q;
+DROP FOREIGN TABLE ct_b;
+DROP TABLE ct_h;
+
 -- one bucket is read for one key, at most three for three
 SELECT measured('SELECT * FROM t_b WHERE k = 42', 'Buckets Read') one,
 	measured('SELECT * FROM t_b WHERE k IN (1, 2, 3)', 'Buckets Read')::int <= 3 three,

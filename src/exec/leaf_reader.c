@@ -38,6 +38,9 @@ FindHashColumns(LeafReader *leaf, LeafQual *qual)
 	}
 }
 
+/* bytes read by readers that have ended */
+static uint64 ended_bytes_read = 0;
+
 LeafReader *
 LeafReaderCreate(Relation rel, Manifest *manifest,
 				 int ncols, const AttrNumber *attnums,
@@ -92,6 +95,7 @@ LeafReaderEnd(LeafReader *leaf)
 		if (leaf->files[i] != NULL)
 			LeafFileClose(leaf, i);
 	}
+	ended_bytes_read += leaf->counters.bytes_read;
 	MemoryContextDelete(leaf->cxt);
 }
 
@@ -383,6 +387,12 @@ LeafClose(LeafReader *leaf)
 	leaf->cursors = NULL;
 	leaf->ncursors = 0;
 	leaf->nunit = 0;
+}
+
+uint64
+LeafBytesRead(void)
+{
+	return ended_bytes_read;
 }
 
 const LeafCounters *

@@ -87,4 +87,7 @@ extern void LeafClose(LeafReader *leaf);
 extern const LeafCounters *LeafReaderCounters(LeafReader *leaf);
 extern Manifest *LeafReaderManifest(LeafReader *leaf);
 
+/* Bytes read by all readers this process has ended. */
+extern uint64 LeafBytesRead(void);
+
 #endif							/* BF_LEAF_READER_H */

@@ -11,6 +11,7 @@
 #include "catalog/heap.h"
 #include "compat.h"
 #include BF_EXPLAIN_HEADER
+#include "exec/plan_ancestors.h"
 #include "exec/scan_node.h"
 #include "executor/executor.h"
 #include "fdw/scan.h"
@@ -217,7 +218,8 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (plan->fdw_recheck_quals != NIL)
 	{
 		/* the quals that are applied to batches do not stand in plan.qual */
-		List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+		List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan,
+														   PlanAncestors(es->pstmt, (Plan *) plan));
 		Node	   *expr = (Node *) make_ands_explicit(plan->fdw_recheck_quals);
 		bool		useprefix = list_length(es->rtable) > 1 || es->verbose;
 

@@ -172,7 +172,7 @@ GroupingPathMake(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 						distinct ? input_rel->reltarget : output_rel->reltarget,
 						AGG_SORTED, AGGSPLIT_SIMPLE, clauses,
 						distinct ? NIL : (List *) root->parse->havingQual,
-						distinct ? NULL : &costs, ngroups);
+						&costs, ngroups);
 }
 
 static void

@@ -231,7 +231,7 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	qual->valuetype = getBaseType(exprType(other));
 	if (KeyClassOfType(qual->coltype) != keyclass || KeyClassOfType(qual->valuetype) != keyclass ||
 		!CollationAllows(keyclass, op->inputcollid,
-						 qual->op >= LEAF_LT && qual->op <= LEAF_GT))
+						 qual->op >= LEAF_LT && qual->op <= LEAF_GE))
 		return false;
 	*value = (Expr *) other;
 	return true;
