@@ -268,6 +268,59 @@ CREATE FUNCTION bucketfdw.why_not(
 COMMENT ON FUNCTION bucketfdw.why_not(regclass, regclass)
 	IS 'could two tables be joined by buckets and, if not, why';
 
+CREATE FUNCTION bucketfdw.compare(
+	query text,
+	runs integer DEFAULT 3,
+	baseline text DEFAULT NULL,
+	OUT plan text,
+	OUT planning_ms double precision,
+	OUT execution_ms double precision,
+	OUT rows bigint,
+	OUT bytes_read bigint,
+	OUT temp_bytes bigint,
+	OUT peak_memory bigint,
+	OUT speedup double precision,
+	OUT same_answer boolean
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bucketfdw_compare'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 3;
+
+COMMENT ON FUNCTION bucketfdw.compare(text, integer, text)
+	IS 'run a query with bucket plans, without, and over other tables: times, reads, memory and whether the answers agree';
+
+CREATE FUNCTION bucketfdw.why_not(
+	query text,
+	OUT kind text,
+	OUT relations text,
+	OUT join_type text,
+	OUT used boolean,
+	OUT reason text,
+	OUT detail text,
+	OUT hint text
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bucketfdw_why_not_query'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.why_not(text)
+	IS 'joins and aggregations of a query: do they use buckets and, if not, why';
+
+CREATE FUNCTION bucketfdw.why_not(
+	a regclass,
+	b regclass,
+	OUT kind text,
+	OUT relations text,
+	OUT join_type text,
+	OUT used boolean,
+	OUT reason text,
+	OUT detail text,
+	OUT hint text
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bucketfdw_why_not_tables'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.why_not(regclass, regclass)
+	IS 'could two tables be joined by buckets and, if not, why';
+
 CREATE FUNCTION bucketfdw.cleanup() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_cleanup'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

@@ -10,7 +10,7 @@ FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND N
 WHERE c.relnamespace = 'bucketfdw'::regnamespace AND c.relname IN ('tables', 'files', 'garbage')
 ORDER BY c.relname, a.attnum;
 SELECT p.oid::regprocedure, p.provolatile, p.proparallel, p.proisstrict, p.prosecdef
-FROM pg_proc p WHERE p.pronamespace = 'bucketfdw'::regnamespace ORDER BY p.proname COLLATE "C";
+FROM pg_proc p WHERE p.pronamespace = 'bucketfdw'::regnamespace ORDER BY p.proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";
 -- everything has a comment that is for users
 SELECT c.relname FROM pg_class c
 WHERE c.relnamespace = 'bucketfdw'::regnamespace AND c.relkind = 'v' AND obj_description(c.oid, 'pg_class') IS NULL

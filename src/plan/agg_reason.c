@@ -92,7 +92,7 @@ NotGroupedReason(PlannerInfo *root, const BucketInput *input, List *exprs, Rejec
 										 ColumnLabel(root, side.column), KeyList(root, input));
 			rejection->hint = psprintf("Group by %s, if that is what is meant.", KeyList(root, input));
 		}
-		else if (side.inside)
+		else if (side.inside || side.key >= 0)
 		{
 			rejection->code = REASON_EXPRESSION_ON_KEY;
 			rejection->detail = psprintf("bucket column %s stands inside an expression that is grouped by",

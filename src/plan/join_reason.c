@@ -106,6 +106,32 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 	}
 }
 
+/* A copy of the table of a key with the type of that key changed. */
+static char *
+CastCopy(PlannerInfo *root, const KeySide *side, const BucketInput *input, Oid type)
+{
+	Oid			relid = RelidOf(root, side->column);
+	List	   *columns = NIL;
+	List	   *types = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, input->vars[k])
+		{
+			Var		   *key = lfirst_node(Var, lc);
+
+			if (key->varno != side->column->varno)
+				continue;
+			columns = lappend(columns, makeString(get_attname(relid, key->varattno, false)));
+			types = lappend(types, k == side->key ? format_type_be(type) : NULL);
+			break;
+		}
+	}
+	return BucketedCopyStatement(relid, columns, types, (int) input->nbuckets);
+}
+
 /* The types of an equality whose sides are both the k-th key. */
 static void
 TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide *inner,
@@ -120,6 +146,7 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 	Oid			right;
 	Oid			target;
 	List	   *statements = NIL;
+	char	   *whole = "";
 
 	op_input_types(op->opno, &left, &right);
 	/* of date = timestamp the one that holds both */
@@ -147,8 +174,8 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 		(oclass == KEYCLASS_NUMERIC && iclass == KEYCLASS_INT) ?
 		REASON_INT_WITH_NUMERIC : REASON_TYPE_CLASS;
 	rejection->detail = psprintf("%s is %s, %s is %s, and the condition compares them as %s%s",
-								 ColumnLabel(root, outer->column), format_type_be(outer->column->vartype),
-								 ColumnLabel(root, inner->column), format_type_be(inner->column->vartype),
+								 ColumnLabel(root, outer->column), ColumnType(outer->column),
+								 ColumnLabel(root, inner->column), ColumnType(inner->column),
 								 format_type_be(target),
 								 oclass == iclass ? "" : ": other bucket hash or order");
 	if (oclass == iclass)
@@ -160,35 +187,17 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 	}
 	for (int i = 0; i < 2; i++)
 	{
-		Var		   *column = sides[i]->column;
 		const BucketInput *input = i == 0 ? outerinput : innerinput;
-		List	   *columns = NIL;
-		List	   *types = NIL;
 
-		if (input->classes[sides[i]->key] == opclass)
-			continue;
-		for (int k = 0; k < input->nkeys; k++)
-		{
-			ListCell   *lc;
-
-			foreach(lc, input->vars[k])
-			{
-				Var		   *key = lfirst_node(Var, lc);
-
-				if (key->varno != column->varno)
-					continue;
-				columns = lappend(columns, makeString(get_attname(RelidOf(root, key), key->varattno, false)));
-				types = lappend(types, k == sides[i]->key ? format_type_be(target) : NULL);
-				break;
-			}
-		}
-		statements = lappend(statements, psprintf("%s in place of %s: %s", format_type_be(target),
-												  ColumnLabel(root, column),
-												  BucketedCopyStatement(RelidOf(root, column), columns, types,
-																		(int) input->nbuckets)));
+		if (input->classes[sides[i]->key] != opclass)
+			statements = lappend(statements, CastCopy(root, sides[i], input, target));
+		else if (rejection->code == REASON_INT_WITH_NUMERIC)
+			whole = psprintf(" If all values of %s are whole numbers that fit: %s",
+							 ColumnLabel(root, sides[i]->column),
+							 CastCopy(root, sides[i], input, INT8OID));
 	}
-	if (statements != NIL)
-		rejection->hint = psprintf("Make a copy with type %s", WordList(statements));
+	rejection->hint = psprintf("Make a copy with the type changed and use it instead: %s%s",
+							   WordList(statements), whole);
 }
 
 /* Is the key fixed by a constant on both sides, so that no condition between them is left? */
@@ -253,7 +262,15 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 								 SideText(root, oside), SideText(root, iside),
 								 InputText(root, join->outerrel, outer),
 								 InputText(root, join->innerrel, inner));
-	if (wrong->column == NULL || (oside->key < 0 && iside->key < 0))
+	if (oside->key < 0 && iside->key < 0)
+	{
+		rejection->hint = CopiesOfBoth(root, oside->column, iside->column,
+									   (int) Max(outer->nbuckets, inner->nbuckets));
+		return;
+	}
+	if (UnbucketableReason(root, wrong->column, rejection))
+		rejection->code = REASON_TYPE_CLASS;
+	if (wrong->column == NULL)
 		return;
 	copy = CopyForKeys(join, keyrel, inner_wrong ? outer : inner, rel, wrong->column->varno);
 	if (copy != NULL)
@@ -385,7 +402,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		rejection->detail = psprintf("%s, %s; the join equates %s only",
 									 InputText(root, join->outerrel, outer),
 									 InputText(root, join->innerrel, inner), WordList(present));
-		rejection->hint = psprintf("Add to the condition, if it holds: %s. Otherwise bucket both tables by %s alone.",
+		rejection->hint = psprintf("Add to the condition, if it holds: %s. Otherwise bucket copies of both tables by %s alone.",
 								   WordList(missing), WordList(present));
 	}
 	else if (nkeys > 0 && !equality && BothConstant(root, outer, inner, 0))

@@ -150,3 +150,46 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 	return BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets);
 }
 
+
+/* The table of a column that a copy can be made of, else InvalidOid. */
+static Oid
+TableOfColumn(PlannerInfo *root, Var *column)
+{
+	RangeTblEntry *rte;
+
+	if (RelationOfColumn(root, column) == NULL || column->varattno <= 0)
+		return InvalidOid;
+	rte = planner_rt_fetch(column->varno, root);
+	return rte->rtekind == RTE_RELATION ? rte->relid : InvalidOid;
+}
+
+bool
+UnbucketableReason(PlannerInfo *root, Var *column, Rejection *rejection)
+{
+	if (!OidIsValid(TableOfColumn(root, column)) ||
+		KeyClassOfType(getBaseType(column->vartype)) != KEYCLASS_NONE)
+		return false;
+	rejection->detail = psprintf("%s is %s, which cannot be a bucket column (%s can)",
+								 ColumnLabel(root, column), ColumnType(column), KeyClassTypeList());
+	return true;
+}
+
+char *
+CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
+{
+	Var		   *columns[2] = {a, b};
+	List	   *statements = NIL;
+	Rejection	ignored;
+
+	for (int i = 0; i < 2; i++)
+	{
+		Oid			relid = TableOfColumn(root, columns[i]);
+
+		if (!OidIsValid(relid) || UnbucketableReason(root, columns[i], &ignored))
+			return NULL;
+		statements = lappend(statements,
+							 BucketedCopyStatement(relid, list_make1(makeString(get_attname(relid, columns[i]->varattno, false))),
+												   NIL, nbuckets));
+	}
+	return psprintf("Make copies of both that are bucketed by the joined columns: %s", WordList(statements));
+}

@@ -40,4 +40,10 @@ extern void LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, 
 extern char *CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 						 RelOptInfo *otherrel, Index otherno);
 
+/* Statements that bucket the tables of two columns by them; NULL when that cannot be. */
+extern char *CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets);
+
+/* Is it a column of a type that cannot be bucketed by?  Then the detail is set. */
+extern bool UnbucketableReason(PlannerInfo *root, Var *column, Rejection *rejection);
+
 #endif							/* BF_KEY_SIDE_H */

@@ -17,6 +17,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
+#include "parser/parsetree.h"
 #include "plan/agg_path.h"
 #include "plan/join_check.h"
 #include "plan/join_path.h"
@@ -224,6 +225,27 @@ PairTitle(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner)
 	return psprintf("%s, %s", RelationTitle(root, outer->relids), RelationTitle(root, inner->relids));
 }
 
+/* A table, or a partition of one, feeds a join, unless it feeds one below. */
+static void
+FeedJoin(PlannerInfo *root, Index rti, JoinPath *path)
+{
+	RelOptInfo *rel = rti < root->simple_rel_array_size ? root->simple_rel_array[rti] : NULL;
+	BucketRelInfo *info = rel ? BucketRelInfoGet(rel) : NULL;
+	ListCell   *lc;
+
+	if (info != NULL && !info->in_bucket_join && info->feeds == NULL)
+		info->feeds = path;
+	if (rel == NULL || !IS_SIMPLE_REL(rel) || !planner_rt_fetch(rti, root)->inh)
+		return;
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+
+		if (child->parent_relid == rti)
+			FeedJoin(root, child->child_relid, path);
+	}
+}
+
 /* A join of core's. */
 static void
 VisitJoin(Walk *walk, JoinPath *path)
@@ -243,13 +265,7 @@ VisitJoin(Walk *walk, JoinPath *path)
 		if (!IsJoinEquality(rinfo))
 			continue;
 		while ((rti = bms_next_member(rinfo->clause_relids, rti)) >= 0)
-		{
-			RelOptInfo *rel = rti < root->simple_rel_array_size ? root->simple_rel_array[rti] : NULL;
-			BucketRelInfo *info = rel ? BucketRelInfoGet(rel) : NULL;
-
-			if (info != NULL && !info->in_bucket_join && info->feeds == NULL)
-				info->feeds = path;
-		}
+			FeedJoin(root, rti, path);
 	}
 	if (!walk->wanted ||
 		!(HoldsBucketedTable(root, join.outerrel) || HoldsBucketedTable(root, join.innerrel)))
@@ -276,6 +292,41 @@ VisitBucketJoin(Walk *walk, CustomPath *path, JoinType jointype)
 	if (walk->wanted)
 		AddRow(walk, "join", PairTitle(walk->root, rels[0], rels[1]), JoinTypeWord(jointype),
 			   true, NULL);
+}
+
+/* Finds an IN or EXISTS that became a subplan. */
+static bool
+HoldsSubplan(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, AlternativeSubPlan))
+		return true;
+	if (IsA(node, SubPlan) &&
+		(((SubPlan *) node)->subLinkType == ANY_SUBLINK ||
+		 ((SubPlan *) node)->subLinkType == EXISTS_SUBLINK))
+		return true;
+	return expression_tree_walker(node, HoldsSubplan, context);
+}
+
+/* A scan of a bucketed table: a condition with a subquery that is no join. */
+static void
+VisitScan(Walk *walk, Path *path)
+{
+	Rejection	rejection = {.code = REASON_SUBPLAN};
+	ListCell   *lc;
+
+	if (!walk->wanted || BucketRelInfoGet(path->parent) == NULL)
+		return;
+	foreach(lc, path->parent->baserestrictinfo)
+	{
+		if (!HoldsSubplan((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
+			continue;
+		rejection.detail = psprintf("a condition on %s has a subquery that cannot be made a join: NOT IN, or IN or EXISTS under OR or NOT",
+									RelationLabel(walk->root, path->parent->relids));
+		rejection.hint = "Write NOT EXISTS in place of NOT IN; write the branches of an OR as UNION.";
+		AddRow(walk, "join", RelationTitle(walk->root, path->parent->relids), NULL, false, &rejection);
+	}
 }
 
 /* Is the output relation that of this stage? */
@@ -368,6 +419,9 @@ WalkPath(Walk *walk, Path *path)
 		case T_MergePath:
 		case T_HashPath:
 			VisitJoin(walk, (JoinPath *) path);
+			break;
+		case T_ForeignPath:
+			VisitScan(walk, path);
 			break;
 		case T_AggPath:
 		case T_GroupPath:
@@ -580,6 +634,21 @@ ScanRejection(PlannerInfo *root, RelOptInfo *baserel, Rejection *rejection)
 	BucketRelInfo *info = BucketRelInfoGet(baserel);
 	JoinCandidate join;
 
+	if (info != NULL && !bf_enable)
+	{
+		/* then nobody has walked the plan */
+		bool		feeds = baserel->has_eclass_joins;
+		ListCell   *lc;
+
+		foreach(lc, baserel->joininfo)
+			feeds |= IsJoinEquality(lfirst_node(RestrictInfo, lc));
+		if (!feeds)
+			return false;
+		memset(rejection, 0, sizeof(*rejection));
+		rejection->code = REASON_DISABLED;
+		rejection->detail = "bucketfdw.enable is off";
+		return true;
+	}
 	if (info == NULL || info->feeds == NULL)
 		return false;
 	CandidateOf(root, info->feeds, &join);

@@ -20,6 +20,7 @@ static const char *const reason_names[] = {
 	[REASON_DISABLED] = "disabled",
 	[REASON_NOT_BUCKETED] = "not_bucketed",
 	[REASON_SUBQUERY] = "subquery",
+	[REASON_SUBPLAN] = "subplan",
 	[REASON_PARTITIONED] = "partitioned",
 	[REASON_PARTITION_MIX] = "partition_mix",
 	[REASON_KEY_NOT_EQUAL_JOINED] = "key_not_equal_joined",
@@ -129,6 +130,12 @@ ColumnLabel(PlannerInfo *root, Var *var)
 
 	return psprintf("%s.%s", quote_identifier(rte->eref->aliasname),
 					var->varattno > 0 ? quote_identifier(column) : column);
+}
+
+char *
+ColumnType(Var *var)
+{
+	return format_type_with_typemod(var->vartype, var->vartypmod);
 }
 
 char *

@@ -17,6 +17,7 @@ typedef enum BucketReason
 	REASON_DISABLED,
 	REASON_NOT_BUCKETED,
 	REASON_SUBQUERY,
+	REASON_SUBPLAN,
 	REASON_PARTITIONED,
 	REASON_PARTITION_MIX,
 	REASON_KEY_NOT_EQUAL_JOINED,
@@ -72,6 +73,9 @@ extern char *RejectionDetail(const Rejection *rejection);
 extern char *RelationLabel(PlannerInfo *root, Relids relids);
 extern char *RelationTitle(PlannerInfo *root, Relids relids);
 extern char *ColumnLabel(PlannerInfo *root, Var *var);
+
+/* The type of a column, as declared. */
+extern char *ColumnType(Var *var);
 
 /* "x", "x and y" or "x, y and z" of a list of C strings. */
 extern char *WordList(List *words);

@@ -133,10 +133,19 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	BucketInput *input = NULL;
 	RelOptInfo *base = NULL;
 	Var		   *named = NULL;
+	Var		   *opposite = NULL;
 	char	   *copy = NULL;
 	ListCell   *lc;
 	int			rti = -1;
 
+	/* core does not even look at the size of a table that is proven empty */
+	if (IS_DUMMY_REL(rel))
+	{
+		rejection->code = REASON_PROVEN_EMPTY;
+		rejection->detail = psprintf("%s is proven to have no rows", RelationLabel(root, rel->relids));
+		rejection->hint = "Nothing is to be done: no row of it is read.";
+		return;
+	}
 	other = join == NULL ? NULL : rel == join->outerrel ? join->innerrel : join->outerrel;
 	if (other != NULL && BucketInputs(root, other) != NIL)
 		input = linitial(BucketInputs(root, other));
@@ -167,7 +176,10 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 			return;
 		}
 		if (named == NULL || (input != NULL && against != NULL && KeyNumber(input, against) >= 0))
+		{
 			named = column;
+			opposite = against;
+		}
 	}
 	if (named != NULL)
 		base = RelationOfColumn(root, named);
@@ -182,6 +194,10 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 		if (input != NULL)
 			copy = CopyForKeys(join, other, input, rel, base->relid);
 		BaseReason(root, base, copy, rejection);
+		if (rejection->code == REASON_NOT_BUCKETED && UnbucketableReason(root, named, rejection))
+			rejection->code = REASON_TYPE_CLASS;
+		else if (rejection->code == REASON_NOT_BUCKETED && copy == NULL && input != NULL)
+			rejection->hint = CopiesOfBoth(root, named, opposite, (int) input->nbuckets);
 	}
 	else if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL || rel->reloptkind == RELOPT_OTHER_JOINREL)
 	{

@@ -31,6 +31,7 @@ MODES = {
                          ("parallel_tuple_cost", "0"), ("max_parallel_workers_per_gather", "2")],
     "sorted": [("enable_hashjoin", "off"), ("enable_nestloop", "off"), ("enable_hashagg", "off"), ("enable_sort", "off"),
                ("enable_partitionwise_join", "on"), ("enable_partitionwise_aggregate", "on")],
+    "lookups": [("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("bucketfdw.enable_bucketjoin", "off"), ("enable_material", "off")],
     "generic": FORCE + [("plan_cache_mode", "force_generic_plan")],
 }
 TOO_MANY = 8000        # rows; such queries are not compared
