@@ -288,39 +288,6 @@ CREATE FUNCTION bucketfdw.compare(
 COMMENT ON FUNCTION bucketfdw.compare(text, integer, text)
 	IS 'run a query with bucket plans, without, and over other tables: times, reads, memory and whether the answers agree';
 
-CREATE FUNCTION bucketfdw.why_not(
-	query text,
-	OUT kind text,
-	OUT relations text,
-	OUT join_type text,
-	OUT used boolean,
-	OUT reason text,
-	OUT detail text,
-	OUT hint text
-) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'bucketfdw_why_not_query'
-	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION bucketfdw.why_not(text)
-	IS 'joins and aggregations of a query: do they use buckets and, if not, why';
-
-CREATE FUNCTION bucketfdw.why_not(
-	a regclass,
-	b regclass,
-	OUT kind text,
-	OUT relations text,
-	OUT join_type text,
-	OUT used boolean,
-	OUT reason text,
-	OUT detail text,
-	OUT hint text
-) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'bucketfdw_why_not_tables'
-	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
-
-COMMENT ON FUNCTION bucketfdw.why_not(regclass, regclass)
-	IS 'could two tables be joined by buckets and, if not, why';
-
 CREATE FUNCTION bucketfdw.cleanup() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_cleanup'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

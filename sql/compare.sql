@@ -38,7 +38,7 @@ SELECT (SELECT max(bytes_read) FROM bucketfdw.compare('SELECT k FROM a_b')) < (S
 SELECT c.bytes_read >= pg_relation_size('a_h') AS all_blocks FROM bucketfdw.compare('TABLE a_b', 1, 'TABLE a_h') c WHERE plan = 'baseline';
 -- memory: of the query, not of the answer
 SELECT (SELECT min(peak_memory) FROM bucketfdw.compare('SELECT repeat(t, 200) FROM a_b ORDER BY 1', 1)) > 1000000 AS sorted,
-	(SELECT max(peak_memory) FROM bucketfdw.compare('SELECT repeat(''x'', 200) FROM generate_series(1, 2) a, (VALUES (1), (2)) b', 1)) < 100000 AS small;
+	(SELECT max(peak_memory) FROM bucketfdw.compare('SELECT repeat(''x'', 200) FROM (VALUES (1), (2)) a, (VALUES (1), (2)) b', 1)) < 500000 AS small;
 -- an answer of another size, another value, a row too often
 SELECT * FROM shape('TABLE a_b', baseline => 'SELECT * FROM a_h WHERE v < 3000');
 SELECT * FROM shape('TABLE a_b', baseline => 'SELECT k, CASE v WHEN 77 THEN 78 ELSE v END, t, f, n FROM a_h');

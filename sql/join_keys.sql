@@ -157,6 +157,31 @@ SELECT same('SELECT * FROM big_b JOIN few_b USING (k)'), nodes('SELECT * FROM bi
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT measured('SELECT * FROM big_b JOIN few_b USING (k)', 'Blocks Read')::int < 40 gallops;
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;
+-- more runs than are merged at once
+CREATE TABLE many_h (k int, v int, t text);
+CREATE FOREIGN TABLE many_b (k int, v int, t text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2', sort_by 'k, v desc');
+CREATE PROCEDURE fill() LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..600 LOOP
+		INSERT INTO many_b SELECT CASE WHEN j % 19 = 0 THEN NULL ELSE (i * 7 + j) % 100 END, i * 1000 + j, 't' || j FROM generate_series(1, 20) j;
+		COMMIT;
+	END LOOP;
+END
+$$;
+CALL fill();
+INSERT INTO many_h SELECT * FROM many_b;
+SELECT count(*), sum(v::bigint) FROM many_h;
+SELECT measured('SELECT count(*) FROM many_b a JOIN few_b b ON a.k = b.v', 'Max Runs per Bucket')::int >= 600 many;
+SET work_mem = '64kB';
+SELECT same('SELECT a.*, b.v AS w FROM many_b a JOIN few_b b ON a.k = b.k / 4000 JOIN big_b c ON c.k = a.k');
+SELECT same('SELECT a.*, b.v AS w FROM many_b a LEFT JOIN big_b b USING (k)'), nodes('SELECT a.*, b.v AS w FROM many_b a LEFT JOIN big_b b USING (k)');
+SELECT same('SELECT a.*, b.v AS w FROM many_b a JOIN big_b b USING (k) WHERE a.v % 50 = 1 AND b.v > 20');
+SELECT same('SELECT k, count(*), max(t) FROM many_b GROUP BY k');
+SELECT same('SELECT x, (SELECT count(*) FROM many_b a JOIN big_b b USING (k) WHERE a.v % 50 = x) FROM generate_series(1, 3) x');
+RESET work_mem;
+DROP PROCEDURE fill();
+DROP FOREIGN TABLE many_b;
+DROP TABLE many_h;
 -- empty sides, missing buckets
 CREATE FOREIGN TABLE none_b (k int, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
 CREATE TABLE none_h (k int, v int);

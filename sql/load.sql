@@ -215,7 +215,23 @@ ALTER FOREIGN TABLE part_4 DROP COLUMN gone;
 ALTER TABLE part ATTACH PARTITION part_4 FOR VALUES FROM ('2024-05-01') TO ('2024-06-01');
 INSERT INTO part VALUES ('2024-05-05', 55, 'other order');
 SELECT * FROM part_4;
+-- row security of the parent, which core does not check for foreign partitions
+CREATE ROLE regress_load_rls;
+GRANT ALL ON part TO regress_load_rls;
+ALTER TABLE part ENABLE ROW LEVEL SECURITY;
+CREATE POLICY s ON part FOR SELECT USING (true);
+CREATE POLICY i ON part FOR INSERT WITH CHECK (v = 'inserted');
+CREATE POLICY u ON part FOR UPDATE USING (true) WITH CHECK (v = 'updated');
+SET ROLE regress_load_rls;
+INSERT INTO part VALUES ('2024-01-10', 1001, 'inserted'), ('2024-05-10', 1001, 'inserted');
+INSERT INTO part VALUES ('2024-01-10', 1002, 'no');
+INSERT INTO part VALUES ('2024-05-10', 1002, 'no');
+UPDATE part SET day = '2024-05-11', v = 'no', k = 1003 WHERE day = '2024-03-05' AND v <> 'updated';
+UPDATE part SET day = '2024-05-11', v = 'updated', k = 1003 WHERE day = '2024-03-05' AND v <> 'updated';
+RESET ROLE;
+SELECT tableoid::regclass, * FROM part WHERE k > 1000 ORDER BY k, day LIMIT 4;
 DROP TABLE part;
+DROP ROLE regress_load_rls;
 
 -- 6. values of all kinds
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');

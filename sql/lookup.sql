@@ -1,5 +1,6 @@
 -- Lookups: nested loops that read one bucket of the inner table, bucket_id() quals.
 SET bucketfdw.verify_order = on;
+SET jit = off;
 CREATE TABLE l_h (k int, seq bigint, name text, d date);
 INSERT INTO l_h
 SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE i % 3000 END, i, 'name ' || (i % 97), date '2020-01-01' + i % 1000

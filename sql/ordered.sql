@@ -1,5 +1,6 @@
 -- Scans in the order of the key: all buckets merged.
 SET bucketfdw.verify_order = on;
+SET jit = off;
 -- The query's rows in their order, against heap: bucket plans on and off, sorts made dear, pruning off.
 CREATE FUNCTION same_order(query text) RETURNS text
 LANGUAGE plpgsql SET bucketfdw.enable = on SET enable_sort = on SET bucketfdw.enable_pruning = on AS $$
@@ -202,6 +203,8 @@ SELECT typ, same_order(format('SELECT k, i FROM c%s_b ORDER BY k, i DESC', n)) w
 FROM classes() ORDER BY n;
 SELECT typ, same_order(format('SELECT k, i FROM c%s_b WHERE k > (SELECT k FROM c%1$s_b WHERE i = 7) ORDER BY k, i DESC', n)) above,
 	same_order(format('SELECT k, i FROM c%s_b WHERE k <= (SELECT k FROM c%1$s_b WHERE i = 33) ORDER BY k, i DESC', n)) below,
+	same_order(format('SELECT k, i FROM c%s_b WHERE k >= (SELECT k FROM c%1$s_b WHERE i = 33) AND i > 9 ORDER BY k, i DESC', n)) since,
+	same_order(format('SELECT k, i FROM c%s_b WHERE k < (SELECT k FROM c%1$s_b WHERE i = 34) ORDER BY k, i DESC', n)) under,
 	same_order(format('SELECT k, i FROM c%s_b WHERE k = (SELECT k FROM c%1$s_b WHERE i = 57) AND i < 1200 ORDER BY k, i DESC', n)) at,
 	same_order(format('SELECT k, i FROM c%s_b WHERE k IN (SELECT k FROM c%1$s_b WHERE i < 9) ORDER BY k, i DESC', n)) "in"
 FROM classes() ORDER BY n;

@@ -334,7 +334,7 @@ VerifyTable(VerifyState *state, Oid relid, bool quick)
 	state->rel = relation_open(relid, AccessShareLock);
 	LoadSealForRead(relid, GetActiveSnapshot());
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	database = ManifestOtherDatabase(relid, snapshot);
+	database = ManifestOtherDatabase(relid);
 	if (OidIsValid(database))
 	{
 		state->path = psprintf("%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);

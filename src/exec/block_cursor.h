@@ -50,7 +50,12 @@ typedef struct BlockCursor
 	LeafBlock  *block;			/* block last returned, or NULL */
 	int			pos;			/* merges: next entry of block->keys */
 	int			sorted_qual;	/* equality on the first sort column, or -1 */
+	struct GroupStore *store;	/* runs merged before (merge_passes.c), instead of a run */
+	LeafBlock  *spooled;		/* the chunk of the store being read */
 } BlockCursor;
+
+/* runs merged at once, at most */
+#define MERGE_FAN_IN 256
 
 struct LeafReader
 {
@@ -83,6 +88,7 @@ struct LeafReader
 	int			at;				/* file order: next of them */
 	int			ncursors;
 	BlockCursor *cursors;
+	MemoryContext spool_cxt;	/* of merges in passes; NULL: none */
 	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
 
@@ -125,6 +131,17 @@ extern bool BlockBelowBound(const BucketSpec *spec, const FileBlock *block, cons
 extern void RunMergeOpen(struct LeafReader *leaf);
 extern Batch *RunMergeNext(struct LeafReader *leaf, const KeyBound *bound);
 extern void RunMergeClose(struct LeafReader *leaf);
+
+/* room for n cursors of a unit, and back (leaf_reader.c) */
+extern void LeafCursorsAllocate(struct LeafReader *leaf, int n);
+extern void LeafCursorsFree(struct LeafReader *leaf);
+
+/* merge of more than MERGE_FAN_IN runs, in passes (merge_passes.c) */
+extern void MergePassesOpen(struct LeafReader *leaf);
+extern void MergePassesClose(struct LeafReader *leaf);
+
+/* As BlockCursorNext; the chunk before it is gone then. */
+extern bool SpooledCursorNext(BlockCursor *cursor);
 
 /* check order and placement of a block's rows (verify_order.c) */
 extern void VerifyBlockOrder(struct LeafReader *leaf, BlockCursor *cursor, int blockno);

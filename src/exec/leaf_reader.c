@@ -153,11 +153,20 @@ LeafGroupRows(LeafReader *leaf, int ngroups, int group)
 	return rows;
 }
 
-/* Make room for n cursors. */
-static void
-AllocateCursors(LeafReader *leaf, int n)
+void
+LeafCursorsAllocate(LeafReader *leaf, int n)
 {
 	leaf->cursors = MemoryContextAllocZero(leaf->cxt, Max(n, 1) * sizeof(BlockCursor));
+	leaf->ncursors = 0;
+}
+
+void
+LeafCursorsFree(LeafReader *leaf)
+{
+	for (int i = 0; i < leaf->ncursors; i++)
+		BlockCursorStop(leaf, &leaf->cursors[i]);
+	pfree(leaf->cursors);
+	leaf->cursors = NULL;
 	leaf->ncursors = 0;
 }
 
@@ -249,7 +258,7 @@ LeafOpenAll(LeafReader *leaf)
 {
 	leaf->sorted = false;
 	CollectRuns(leaf, 1, 0);
-	AllocateCursors(leaf, 1);
+	LeafCursorsAllocate(leaf, 1);
 }
 
 void
@@ -260,7 +269,12 @@ LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys)
 	leaf->ramp = 0;
 	CollectRuns(leaf, ngroups, group);
 	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nunit);
-	AllocateCursors(leaf, leaf->nunit);
+	if (leaf->nunit > MERGE_FAN_IN)
+	{
+		MergePassesOpen(leaf);
+		return;
+	}
+	LeafCursorsAllocate(leaf, leaf->nunit);
 	for (int i = 0; i < leaf->nunit; i++)
 	{
 		BlockCursorStart(leaf, &leaf->cursors[i], leaf->unit[i]);
@@ -372,8 +386,9 @@ LeafClose(LeafReader *leaf)
 		return;
 	if (leaf->merge != NULL)
 		RunMergeClose(leaf);
-	for (int i = 0; i < leaf->ncursors; i++)
-		BlockCursorStop(leaf, &leaf->cursors[i]);
+	if (leaf->spool_cxt != NULL)
+		MergePassesClose(leaf);
+	LeafCursorsFree(leaf);
 	for (int i = 0; i < leaf->nunit; i++)
 	{
 		int			f = leaf->manifest->runs[leaf->unit[i]].file;
@@ -383,9 +398,6 @@ LeafClose(LeafReader *leaf)
 			leaf->files[f] != NULL && leaf->files[f]->reader->nruns == 1)
 			LeafFileClose(leaf, f);
 	}
-	pfree(leaf->cursors);
-	leaf->cursors = NULL;
-	leaf->ncursors = 0;
 	leaf->nunit = 0;
 }
 

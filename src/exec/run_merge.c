@@ -34,6 +34,7 @@ typedef struct MergeState
 	Datum	  **values;			/* per column, made on first use */
 	bool	  **nulls;
 	bool		lazy;			/* cursors without a block are in the heap */
+	bool		refill;			/* the top cursor has used up its chunk of a store */
 	int			nheap;
 	HeapNode   *heap;
 	LeafBlock  *retired;
@@ -148,18 +149,26 @@ AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const Key
 {
 	LeafBlock  *block;
 
-	if (cursor->block != NULL)
+	if (cursor->store != NULL)
 	{
-		cursor->block->next = merge->retired;
-		merge->retired = cursor->block;
-		cursor->block = NULL;
+		if (!SpooledCursorNext(cursor))
+			return false;
 	}
-	if (!BlockCursorNext(leaf, cursor, bound))
-		return false;
+	else
+	{
+		if (cursor->block != NULL)
+		{
+			cursor->block->next = merge->retired;
+			merge->retired = cursor->block;
+			cursor->block = NULL;
+		}
+		if (!BlockCursorNext(leaf, cursor, bound))
+			return false;
+	}
 	block = cursor->block;
 	if (block->keys.cols == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+		MemoryContext old = MemoryContextSwitchTo(cursor->store ? leaf->spool_cxt : leaf->cxt);
 
 		KeyVectorInit(&block->keys, leaf->nkeys, merge->cols, merge->classes, merge->types);
 		MemoryContextSwitchTo(old);
@@ -260,6 +269,7 @@ RunMergeOpen(LeafReader *leaf)
 	if (merge->heap != NULL)
 		pfree(merge->heap);
 	merge->heap = MemoryContextAlloc(leaf->cxt, leaf->ncursors * sizeof(HeapNode));
+	merge->refill = false;
 	merge->nheap = -1;			/* blocks are not read before the first batch is asked for */
 }
 
@@ -303,6 +313,20 @@ SkipToBound(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
 		BuildHeap(leaf, merge);
 }
 
+/* After the top cursor has moved: read on if need be, and put it where it belongs. */
+static void
+StepTop(LeafReader *leaf, MergeState *merge)
+{
+	BlockCursor *cursor = &leaf->cursors[merge->heap[0].cursor];
+
+	if (cursor->pos < cursor->block->keys.n || AdvanceBlock(leaf, merge, cursor, NULL))
+		merge->heap[0].k64 = cursor->block->keys.k64[cursor->pos];
+	else
+		merge->heap[0] = merge->heap[--merge->nheap];
+	if (merge->nheap > 0)
+		SiftDown(leaf, merge, 0);
+}
+
 Batch *
 RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 {
@@ -312,6 +336,9 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	int			n = 0;
 
 	FreeRetired(leaf, merge);
+	if (merge->refill)
+		StepTop(leaf, merge);
+	merge->refill = false;
 	if (merge->nheap < 0)
 	{
 		merge->lazy = leaf->ramp > 0;
@@ -342,15 +369,13 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 		merge->row[n] = (uint16) KeyVectorRow(&cursor->block->keys, cursor->pos);
 		n++;
 		cursor->pos++;
-		if (cursor->pos >= cursor->block->keys.n && !AdvanceBlock(leaf, merge, cursor, NULL))
+		if (cursor->pos >= cursor->block->keys.n && cursor->store != NULL)
 		{
-			merge->heap[0] = merge->heap[--merge->nheap];
-			if (merge->nheap > 0)
-				SiftDown(leaf, merge, 0);
-			continue;
+			/* the next chunk would take the place of the one the batch points into */
+			merge->refill = true;
+			break;
 		}
-		merge->heap[0].k64 = cursor->block->keys.k64[cursor->pos];
-		SiftDown(leaf, merge, 0);
+		StepTop(leaf, merge);
 	}
 	if (n == 0)
 		return NULL;

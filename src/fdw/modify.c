@@ -4,7 +4,8 @@
  *
  * Core leaves the constraints of foreign tables to the wrapper, but the
  * planner believes them (a CHECK excludes the table, NOT NULL drops a qual).
- * So every row is checked here, by core's own functions.
+ * It leaves out the row security policies of a partitioned parent, too.  So
+ * every row is checked here, by core's own functions.
  */
 #include "postgres.h"
 
@@ -23,6 +24,8 @@ typedef struct ModifyState
 {
 	LoadState  *load;
 	CommandId	cid;
+	bool		check_rls;
+	WCOKind		rls_kind;
 	bool		check_constraints;
 	bool		check_partition;
 } ModifyState;
@@ -62,6 +65,10 @@ BeginModify(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 
 	state->load = LoadBegin(rel, work_mem);
 	state->cid = copy ? GetCurrentCommandId(true) : mtstate->ps.state->es_output_cid;
+
+	/* policies of a partitioned parent; those of views are checked by core */
+	state->check_rls = rinfo->ri_WithCheckOptions != NIL;
+	state->rls_kind = mtstate->operation == CMD_UPDATE ? WCO_RLS_UPDATE_CHECK : WCO_RLS_INSERT_CHECK;
 	state->check_constraints = RelationGetDescr(rel)->constr != NULL;
 
 	/* a routed row was checked by the routing, unless a trigger changed it since */
@@ -93,6 +100,8 @@ ExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
 {
 	ModifyState *state = rinfo->ri_FdwState;
 
+	if (state->check_rls)
+		ExecWithCheckOptions(state->rls_kind, rinfo, slot, estate);
 	if (state->check_constraints)
 		ExecConstraints(rinfo, slot, estate);
 	if (state->check_partition)

@@ -14,6 +14,7 @@
 #include "storage/file_store.h"
 #include "storage/manifest.h"
 #include "storage/pending.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -398,39 +399,47 @@ DeadFilesDelete(Oid relid)
 	CommandCounterIncrement();
 }
 
-/* The database that the first row of a table names; InvalidOid: there is no row. */
+/*
+ * The database that the first row of a table names; InvalidOid: there is no
+ * row.  With SnapshotSelf: a writer asks, which for a serializable transaction
+ * must not count as a read of the table.
+ */
 static Oid
-FirstRowDatabase(Oid relid, Snapshot snapshot)
+FirstRowDatabase(Oid relid)
 {
 	Oid			rowtype = get_rel_type_id(relid);
-	CatalogScan scan;
+	Relation	rel = table_open(BucketCatalogOid("manifest"), AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
 	HeapTuple	tuple;
 	Oid			database = InvalidOid;
 
-	CatalogScanBegin(&scan, "manifest", AccessShareLock, relid, snapshot);
-	while (!OidIsValid(database) && (tuple = CatalogScanNext(&scan)) != NULL)
+	ScanKeyInit(&key, Anum_manifest_relid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(rel, BucketCatalogOid("manifest_relid_idx"), true, SnapshotSelf, 1, &key);
+	while (!OidIsValid(database) && (tuple = systable_getnext(scan)) != NULL)
 	{
-		TupleDesc	desc = RelationGetDescr(scan.rel);
+		TupleDesc	desc = RelationGetDescr(rel);
 		bool		isnull;
 
 		/* not null, both */
 		if (DatumGetObjectId(heap_getattr(tuple, Anum_manifest_rowtype, desc, &isnull)) == rowtype)
 			database = DatumGetObjectId(heap_getattr(tuple, Anum_manifest_database, desc, &isnull));
 	}
-	CatalogScanEnd(&scan);
+	systable_endscan(scan);
+	table_close(rel, NoLock);
 	return database;
 }
 
 bool
 ManifestHasFiles(Oid relid)
 {
-	return OidIsValid(FirstRowDatabase(relid, NULL));
+	return OidIsValid(FirstRowDatabase(relid));
 }
 
 Oid
-ManifestOtherDatabase(Oid relid, Snapshot snapshot)
+ManifestOtherDatabase(Oid relid)
 {
-	Oid			database = FirstRowDatabase(relid, snapshot);
+	Oid			database = FirstRowDatabase(relid);
 
 	return database == MyDatabaseId ? InvalidOid : database;
 }
@@ -438,7 +447,7 @@ ManifestOtherDatabase(Oid relid, Snapshot snapshot)
 void
 ManifestCheckDatabase(Oid relid)
 {
-	Oid			database = ManifestOtherDatabase(relid, NULL);
+	Oid			database = ManifestOtherDatabase(relid);
 
 	if (OidIsValid(database))
 		WrongDatabase(relid, database);

@@ -59,9 +59,9 @@ extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
  * InvalidOid, or the database whose files the table's rows name: they were
  * copied with a template.  One row tells, as nothing is added to such rows.
  */
-extern Oid	ManifestOtherDatabase(Oid relid, Snapshot snapshot);
+extern Oid	ManifestOtherDatabase(Oid relid);
 
-/* Error, as ManifestRead raises it, if the latest snapshot sees such rows. */
+/* Error, as ManifestRead raises it, if there are such rows. */
 extern void ManifestCheckDatabase(Oid relid);
 
 /* gcd of the bucket counts of all files; 0 when there are none. */
