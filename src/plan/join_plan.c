@@ -79,6 +79,23 @@ OrderedClauses(List *rinfos)
 	return extract_actual_clauses(sorted, false);
 }
 
+/* The Var of the same column in a list, or NULL. */
+static Var *
+FindColumn(List *vars, Var *var)
+{
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Var		   *have = lfirst_node(Var, lc);
+
+		if (have->varno == var->varno && have->varattno == var->varattno)
+			return have;
+	}
+	return NULL;
+}
+
+/* Add the columns of an expression that are not in the list. */
 static List *
 AddVars(List *vars, Node *node)
 {
@@ -86,8 +103,22 @@ AddVars(List *vars, Node *node)
 
 	foreach(lc, pull_var_clause(node, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
 								PVC_RECURSE_PLACEHOLDERS))
-		vars = list_append_unique(vars, lfirst(lc));
+	{
+		if (FindColumn(vars, lfirst_node(Var, lc)) == NULL)
+			vars = lappend(vars, lfirst(lc));
+	}
 	return vars;
+}
+
+/* Name the columns of an expression as they stand in the list (context). */
+static Node *
+AsListed(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+		return (Node *) copyObject(FindColumn((List *) context, (Var *) node));
+	return expression_tree_mutator(node, AsListed, context);
 }
 
 /*
@@ -152,14 +183,20 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	/*
 	 * The output is made of the columns of the join's target and of the
 	 * conditions.  Not of the plan's target list: core may put one in later
-	 * that computes from these.  A column of the nullable side comes twice, as
-	 * it is before and after the join (16 and later tell them apart).
+	 * that computes from these.
+	 *
+	 * From 16 on a Var tells which outer joins may have set it to NULL, and
+	 * core insists that an expression over the output has it as the output
+	 * has.  A column stands there once, as it is after the join.  The
+	 * conditions on pairs, which are tested before anything is set to NULL,
+	 * are made to say the same.
 	 */
 	if (linitial_int(list_nth(private, PATH_AS_INPUT)))
 		vars = AddVars(vars, (Node *) outer_keys);
 	vars = AddVars(vars, (Node *) rel->reltarget->exprs);
-	vars = AddVars(vars, (Node *) joinquals);
 	vars = AddVars(vars, (Node *) otherquals);
+	vars = AddVars(vars, (Node *) joinquals);
+	joinquals = (List *) AsListed((Node *) joinquals, vars);
 
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = otherquals;
