@@ -165,7 +165,7 @@ SELECT bucketed('SELECT * FROM tenants_c_b c JOIN tenants_d d USING (id)') OR bu
 SELECT * FROM bucketfdw.why_not('tenants_c', 'tenants_d');
 
 -- constant_key
-SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) WHERE c.customer_id = 5');
+SELECT reason, hint FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) WHERE c.customer_id = 5');
 
 -- outer_join_position
 SELECT * FROM why('SELECT * FROM (orders o FULL JOIN customers c USING (customer_id)) LEFT JOIN orders p USING (customer_id)');
