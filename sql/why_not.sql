@@ -89,13 +89,15 @@ SELECT bucketed('SELECT * FROM customers c WHERE NOT EXISTS (SELECT FROM orders 
 -- partitioned, partition_mix
 CREATE TABLE events (customer_id int, day date) PARTITION BY RANGE (day);
 CREATE FOREIGN TABLE events_1 PARTITION OF events FOR VALUES FROM ('2024-01-01') TO ('2024-07-01') SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '8');
-CREATE FOREIGN TABLE events_2 PARTITION OF events FOR VALUES FROM ('2024-07-01') TO ('2025-01-01') SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '8');
+CREATE FOREIGN TABLE events_2 PARTITION OF events FOR VALUES FROM ('2024-07-01') TO ('2025-01-01') SERVER bucketfdw OPTIONS (bucket_by 'day', buckets '8');
 INSERT INTO events SELECT customer_id, day FROM orders_h;
 SELECT * FROM why('SELECT * FROM events JOIN customers USING (customer_id)');
 SELECT follow('SELECT * FROM events JOIN customers USING (customer_id)');
 SELECT bucketed('SELECT * FROM events_b JOIN customers USING (customer_id)');
 SELECT bucketed('SELECT * FROM events_1 JOIN customers USING (customer_id)');
-SELECT plan_lines('SELECT * FROM events JOIN customers USING (customer_id) WHERE day = ''2024-02-01''');
+SELECT plan_lines('SELECT * FROM events JOIN customers USING (customer_id)');
+SELECT bucketed('SELECT * FROM events JOIN customers USING (customer_id) WHERE day = ''2024-02-01''');
+SELECT * FROM why('SELECT customer_id, count(*) FROM events WHERE day < ''2024-07-01'' GROUP BY customer_id');
 ALTER TABLE events DETACH PARTITION events_2;
 CREATE TABLE events_3 PARTITION OF events FOR VALUES FROM ('2024-07-01') TO ('2025-01-01');
 SELECT * FROM why('SELECT * FROM events JOIN customers USING (customer_id)');

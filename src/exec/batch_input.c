@@ -17,7 +17,7 @@
  * with a one-time filter that core puts on a scan with a pseudoconstant qual.
  */
 void
-BatchInputResolve(BatchInput *input, PlanState *child)
+BatchInputResolve(BatchInput *input, PlanState *child, bool is_append)
 {
 	input->planstate = child;
 	if (IsA(child, ResultState) && outerPlanState(child) != NULL)
@@ -26,6 +26,12 @@ BatchInputResolve(BatchInput *input, PlanState *child)
 		child = outerPlanState(child);
 	}
 	input->node = child;
+	if (is_append)
+	{
+		if (!(child->state->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY))
+			input->append = AppendInputCreate(child);
+		return;
+	}
 	input->scan = ScanNodeOf(child);
 	input->join = BucketJoinOf(child);
 }
@@ -72,14 +78,15 @@ BatchInputDescribe(BatchInput *input, List *keys)
 	}
 	else
 	{
-		CustomScan *cscan = (CustomScan *) input->join->css.ss.ps.plan;
+		List	   *tlist = input->append ? input->node->plan->targetlist :
+			((CustomScan *) input->node->plan)->custom_scan_tlist;
 		ListCell   *lc;
 		int			c = 0;
 
-		input->ncols = list_length(cscan->custom_scan_tlist);
+		input->ncols = list_length(tlist);
 		input->typlen = palloc(input->ncols * sizeof(int16));
 		input->typbyval = palloc(input->ncols * sizeof(bool));
-		foreach(lc, cscan->custom_scan_tlist)
+		foreach(lc, tlist)
 		{
 			TargetEntry *tle = lfirst_node(TargetEntry, lc);
 
@@ -89,11 +96,13 @@ BatchInputDescribe(BatchInput *input, List *keys)
 		for (int k = 0; k < input->nkeys; k++)
 		{
 			int			col = list_nth_int(keys, k);
-			TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, col);
+			TargetEntry *tle = list_nth_node(TargetEntry, tlist, col);
 
 			DescribeKey(input, k, col, exprType((Node *) tle->expr));
 		}
 	}
+	if (input->append)
+		AppendInputSetKeys(input->append, input->nkeys, input->keycols, input->keyclasses);
 }
 
 void
@@ -108,6 +117,8 @@ BatchInputStart(BatchInput *input)
 		!ExecQual(input->gate->resconstantqual, input->gate->ps.ps_ExprContext);
 	if (input->scan)
 		ScanNodeStart(input->scan);
+	else if (input->append)
+		AppendInputStart(input->append);
 	else
 		JoinNodeStart(input->join);
 }
@@ -115,6 +126,8 @@ BatchInputStart(BatchInput *input)
 int
 BatchInputBuckets(BatchInput *input)
 {
+	if (input->append)
+		return AppendInputBuckets(input->append);
 	return input->scan ? ManifestBuckets(input->scan->manifest) : input->join->nbuckets;
 }
 
@@ -125,6 +138,8 @@ BatchInputGroupRows(BatchInput *input, int ngroups, int group)
 		return 0;
 	if (input->scan)
 		return input->scan->never ? 0 : LeafGroupRows(input->scan->leaf, ngroups, group);
+	if (input->append)
+		return AppendInputGroupRows(input->append, ngroups, group);
 	return JoinNodeGroupRows(input->join, ngroups, group);
 }
 
@@ -133,6 +148,8 @@ BatchInputOpenGroup(BatchInput *input, int ngroups, int group)
 {
 	if (input->scan)
 		ScanNodeOpenGroup(input->scan, ngroups, group, input->nkeys);
+	else if (input->append)
+		AppendInputOpenGroup(input->append, ngroups, group);
 	else
 		JoinNodeOpenGroup(input->join, ngroups, group);
 }
@@ -142,6 +159,8 @@ BatchInputClose(BatchInput *input)
 {
 	if (input->scan)
 		ScanNodeClose(input->scan);
+	else if (input->append)
+		AppendInputClose(input->append);
 	else
 		JoinNodeCloseGroup(input->join);
 }
@@ -155,6 +174,8 @@ BatchInputNext(void *arg, const KeyBound *bound)
 		return NULL;
 	if (input->scan)
 		return ScanNodeNextBatch(input->scan, bound);
+	if (input->append)
+		return AppendInputNext(input->append, bound);
 	return JoinNodeNextBatch(input->join, bound);
 }
 
@@ -169,4 +190,30 @@ BatchInputColumn(const BatchInput *input, int column)
 	if (col < 0)
 		elog(ERROR, "column %d of a child is not read", column);
 	return col;
+}
+
+void
+BatchInputCheckOrder(BatchInput *input, List *keys)
+{
+	Manifest   *m;
+
+	if (input->scan == NULL)
+		return;
+	m = input->scan->manifest;
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		const BucketSpec *spec = m->specs[i];
+		bool		same = (spec->nkeys == input->nkeys &&
+							spec->hash_version == BF_HASH_VERSION);
+
+		for (int k = 0; same && k < input->nkeys; k++)
+			same = (spec->sort[k].attnum == list_nth_int(keys, k) &&
+					spec->sort[k].keyclass == input->keyclasses[k]);
+		if (!same)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("files of bucketed table \"%s\" are not laid out as the plan expects",
+							RelationGetRelationName(input->scan->ss->ss_currentRelation)),
+					 errhint("Run the statement again; a prepared one must be prepared anew.")));
+	}
 }

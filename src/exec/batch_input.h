@@ -1,11 +1,13 @@
 /*
  * batch_input.h
- *	  A child of a node of ours, read batch by batch: a Foreign Scan or a
- *	  BucketJoin, maybe under a Result with a one-time filter.
+ *	  A child of a node of ours, read batch by batch: a Foreign Scan, a
+ *	  BucketJoin, or an Append of Foreign Scans; maybe under a Result with a
+ *	  one-time filter.
  */
 #ifndef BF_BATCH_INPUT_H
 #define BF_BATCH_INPUT_H
 
+#include "exec/append_input.h"
 #include "exec/scan_node.h"
 
 struct BucketJoinState;
@@ -16,8 +18,9 @@ typedef struct BatchInput
 	PlanState  *node;			/* the scan or join itself */
 	ResultState *gate;			/* a one-time filter between the two, or NULL */
 	bool		gate_closed;	/* its condition is false: no row */
-	BucketScanState *scan;		/* one of these two, unless plain EXPLAIN */
+	BucketScanState *scan;		/* one of these three, unless plain EXPLAIN */
 	struct BucketJoinState *join;
+	AppendInput *append;
 	int			nkeys;
 	int		   *keycols;		/* batch columns */
 	Oid		   *keytypes;
@@ -27,11 +30,18 @@ typedef struct BatchInput
 	bool	   *typbyval;
 } BatchInput;
 
-/* Find the node below a child. */
-extern void BatchInputResolve(BatchInput *input, PlanState *child);
+/* Find the node below a child; is_append: it was planned as an Append. */
+extern void BatchInputResolve(BatchInput *input, PlanState *child, bool is_append);
 
 /* Fill in batch columns, their types, and the keys among them (columns of the child). */
 extern void BatchInputDescribe(BatchInput *input, List *keys);
+
+/*
+ * Raise an error unless all files of a scan are laid out by these key columns.
+ * A plan can outlive the layout it was made for only by a bug; the files have
+ * the last word, so say so rather than join in the wrong order.
+ */
+extern void BatchInputCheckOrder(BatchInput *input, List *keys);
 
 /* The batch column of a column of the child (attribute number or place in its output). */
 extern int	BatchInputColumn(const BatchInput *input, int column);

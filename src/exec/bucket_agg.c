@@ -124,11 +124,13 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 	PlanState  *child = ExecInitNode((Plan *) linitial(cscan->custom_plans), estate, eflags);
 
 	node->custom_ps = list_make1(child);
-	BatchInputResolve(&state->input, child);
+	BatchInputResolve(&state->input, child,
+					  linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_APPEND)) != 0);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	if (state->input.scan == NULL && state->input.join == NULL)
+	if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
 		elog(ERROR, "input of a bucket aggregate is not bucketed");
+	BatchInputDescribe(&state->input, list_nth(cscan->custom_private, AGG_PRIVATE_KEYS));
 
 	state->naggs = list_length(kinds);
 	state->aggs = palloc0(state->naggs * sizeof(BatchAgg));

@@ -27,7 +27,9 @@ typedef enum BatchAggKind
 enum AggPrivateIndex
 {
 	AGG_PRIVATE_KINDS,			/* per entry of custom_scan_tlist: BatchAggKind */
-	AGG_PRIVATE_COLUMNS			/* per entry: column of the child, -1 for count(*) */
+	AGG_PRIVATE_COLUMNS,		/* per entry: column of the child, -1 for count(*) */
+	AGG_PRIVATE_KEYS,			/* integer list: key columns of the child */
+	AGG_PRIVATE_APPEND			/* integer list of one: is the child an Append of partitions? */
 };
 
 /* custom_plans is the one child; see bucket_join.h for what a column of it is. */

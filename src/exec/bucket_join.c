@@ -61,36 +61,6 @@ BucketJoinOf(PlanState *planstate)
 	return (BucketJoinState *) planstate;
 }
 
-/*
- * A plan can outlive the layout it was made for only by a bug; the files have
- * the last word, so say so rather than join in the wrong order.
- */
-static void
-CheckInputOrder(BatchInput *input, List *keys)
-{
-	Manifest   *m;
-
-	if (input->scan == NULL)
-		return;
-	m = input->scan->manifest;
-	for (int i = 0; i < m->nspecs; i++)
-	{
-		const BucketSpec *spec = m->specs[i];
-		bool		same = (spec->nkeys == input->nkeys &&
-							spec->hash_version == BF_HASH_VERSION);
-
-		for (int k = 0; same && k < input->nkeys; k++)
-			same = (spec->sort[k].attnum == list_nth_int(keys, k) &&
-					spec->sort[k].keyclass == input->keyclasses[k]);
-		if (!same)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("files of bucketed table \"%s\" are not laid out as the plan expects",
-							RelationGetRelationName(input->scan->ss->ss_currentRelation)),
-					 errhint("Run the statement again; a prepared one must be prepared anew.")));
-	}
-}
-
 /* Where the entries of custom_scan_tlist come from. */
 static void
 DescribeOutput(BucketJoinState *state, List *sides, List *columns)
@@ -129,6 +99,7 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
 	List	   *okeys = list_nth(cscan->custom_private, JOIN_PRIVATE_OUTER_KEYS);
 	List	   *ikeys = list_nth(cscan->custom_private, JOIN_PRIVATE_INNER_KEYS);
+	List	   *appends = list_nth(cscan->custom_private, JOIN_PRIVATE_APPENDS);
 	ListCell   *lc;
 	int			i = 0;
 
@@ -139,7 +110,8 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 		PlanState  *child = ExecInitNode((Plan *) lfirst(lc), estate, eflags);
 
 		node->custom_ps = lappend(node->custom_ps, child);
-		BatchInputResolve(&state->input[i++], child);
+		BatchInputResolve(&state->input[i], child, list_nth_int(appends, i) != 0);
+		i++;
 	}
 	Assert(i == 2);
 	state->joinqual = ExecInitQual(cscan->custom_exprs, &node->ss.ps);
@@ -148,10 +120,11 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 
 	for (i = 0; i < 2; i++)
 	{
-		if (state->input[i].scan == NULL && state->input[i].join == NULL)
+		if (state->input[i].scan == NULL && state->input[i].join == NULL &&
+			state->input[i].append == NULL)
 			elog(ERROR, "input of a bucket join is not bucketed");
 		BatchInputDescribe(&state->input[i], i == 0 ? okeys : ikeys);
-		CheckInputOrder(&state->input[i], i == 0 ? okeys : ikeys);
+		BatchInputCheckOrder(&state->input[i], i == 0 ? okeys : ikeys);
 	}
 	DescribeOutput(state, list_nth(cscan->custom_private, JOIN_PRIVATE_SIDES),
 				   list_nth(cscan->custom_private, JOIN_PRIVATE_COLUMNS));

@@ -11,8 +11,33 @@
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "parser/parsetree.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+
+/* "alias.column" of an entry of the target list of an Append, or of the scan left in its place. */
+static char *
+AppendKeyName(PlanState *node, int entry, ExplainState *es)
+{
+	Plan	   *plan = node->plan;
+	Plan	   *child = plan;
+	Index		named;
+	Var		   *var;
+	RangeTblEntry *rte;
+
+	if (IsA(plan, Append))
+		child = linitial(((Append *) plan)->appendplans);
+	if (IsA(child, Result))
+		child = outerPlan(child);
+	var = (Var *) list_nth_node(TargetEntry, child->targetlist, entry)->expr;
+	named = ((Scan *) child)->scanrelid;
+	rte = list_nth_node(RangeTblEntry, es->rtable, named - 1);
+	/* a column has the same name in the partition and in its parent */
+	if (IsA(plan, Append) && bms_next_member(((Append *) plan)->apprelids, -1) > 0)
+		named = bms_next_member(((Append *) plan)->apprelids, -1);
+	return psprintf("%s.%s", quote_identifier(list_nth(es->rtable_names, named - 1)),
+					quote_identifier(get_attname(rte->relid, var->varattno, false)));
+}
 
 /* "alias.column" of the k-th key of an input, as EXPLAIN names relations. */
 static char *
@@ -22,6 +47,8 @@ KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es
 								side == 0 ? JOIN_PRIVATE_OUTER_KEYS : JOIN_PRIVATE_INNER_KEYS);
 	int			key = list_nth_int(keys, k);
 
+	if (list_nth_int(list_nth(parent->custom_private, JOIN_PRIVATE_APPENDS), side) != 0)
+		return AppendKeyName(input->node, key, es);
 	if (IsA(input->node, ForeignScanState))
 	{
 		Scan	   *scan = (Scan *) input->node->plan;
@@ -41,7 +68,7 @@ KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es
 		CustomScan *child = (CustomScan *) input->node->plan;
 		int			from = list_nth_int(list_nth(child->custom_private, JOIN_PRIVATE_SIDES), key);
 
-		return KeyName(&input->join->input[from], child, from, k, es);
+		return KeyName(&BucketJoinOf(input->node)->input[from], child, from, k, es);
 	}
 }
 
@@ -113,8 +140,23 @@ LeafCounts(BatchInput *input, Snapshot snapshot, List *counts)
 			n = TableOptionsGet(rel)->spec->nbuckets;
 		return lappend_int(counts, n);
 	}
+	if (IsA(input->node, AppendState))
+	{
+		AppendState *append = (AppendState *) input->node;
+		int			buckets = 0;
+
+		/* the partitions' counts as one */
+		for (int i = 0; i < append->as_nplans; i++)
+		{
+			BatchInput	child = {0};
+
+			BatchInputResolve(&child, append->appendplans[i], false);
+			buckets = GreatestCommonDivisor(buckets, linitial_int(LeafCounts(&child, snapshot, NIL)));
+		}
+		return buckets > 0 ? lappend_int(counts, buckets) : counts;
+	}
 	for (int i = 0; i < 2; i++)
-		counts = LeafCounts(&input->join->input[i], snapshot, counts);
+		counts = LeafCounts(&BucketJoinOf(input->node)->input[i], snapshot, counts);
 	return counts;
 }
 
@@ -165,12 +207,19 @@ ScanCounters(BucketJoinState *state, int *runs, Size *memory)
 	*memory = 0;
 	for (int i = 0; i < 2; i++)
 	{
-		BucketScanState *scan = state->input[i].scan;
+		AppendInput *append = state->input[i].append;
+		int			nruns = 0;
 
-		if (scan == NULL || scan->leaf == NULL)
-			continue;
-		*runs = Max(*runs, LeafReaderCounters(scan->leaf)->max_runs);
-		*memory += LeafReaderCounters(scan->leaf)->peak_memory;
+		for (int c = 0; c < (append ? AppendInputCount(append) : 1); c++)
+		{
+			BatchInput *input = append ? AppendInputChild(append, c) : &state->input[i];
+
+			if (input->scan == NULL || input->scan->leaf == NULL)
+				continue;
+			nruns += LeafReaderCounters(input->scan->leaf)->max_runs;
+			*memory += LeafReaderCounters(input->scan->leaf)->peak_memory;
+		}
+		*runs = Max(*runs, nruns);
 	}
 }
 

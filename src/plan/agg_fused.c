@@ -110,7 +110,7 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_agg_path_methods;
 	path->custom_paths = list_make1(best->path);
-	path->custom_private = list_make2(aggrefs, extra->havingQual);
+	path->custom_private = list_make3(aggrefs, extra->havingQual, FirstVars(best));
 	add_path(grouped_rel, (Path *) path);
 }
 
@@ -141,7 +141,9 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.scanrelid = 0;
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = list_make2(kinds, columns);
+	cscan->custom_private = list_make4(kinds, columns,
+									   KeyColumns(linitial(custom_plans), lthird(best_path->custom_private)),
+									   list_make1_int(IsAppendPlan(linitial(custom_plans))));
 	cscan->methods = &bucket_agg_scan_methods;
 	return (Plan *) cscan;
 }

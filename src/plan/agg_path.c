@@ -140,6 +140,10 @@ GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, BucketInp
 										  distinct ? BfDistinctClause(root) : BfGroupClause(root),
 										  root->processed_tlist);
 
+		/* partitions are merged for a join only */
+		if (reason == REASON_NONE && candidate->rows_path == NULL)
+			reason = REASON_PARTITIONED;
+
 		if (*input == NULL || reason == REASON_NONE || result == REASON_KEY_NOT_GROUPED)
 		{
 			*input = candidate;

@@ -189,6 +189,9 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->detail = "the query locks rows of its tables";
 			rejection->hint = "Group in WITH g AS MATERIALIZED (...).";
 			break;
+		case REASON_PARTITIONED:
+			rejection->detail = "the input is a partitioned table; this version groups by buckets over single tables and joins";
+			break;
 		case REASON_PROVEN_EMPTY:
 			rejection->detail = "the input is proven to have no rows";
 			rejection->hint = "Nothing is to be done: nothing is read.";

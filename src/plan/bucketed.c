@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "plan/bucketed.h"
 #include "plan/scan_path.h"
@@ -70,9 +71,112 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	return input;
 }
 
+/* The parent's column that a partition's column is, 0 when there is none. */
+static AttrNumber
+ParentColumn(PlannerInfo *root, RelOptInfo *child, AttrNumber attnum)
+{
+	AppendRelInfo *appinfo = root->append_rel_array[child->relid];
+
+	if (appinfo == NULL || attnum > appinfo->num_child_cols)
+		return 0;
+	return appinfo->parent_colnos[attnum - 1];
+}
+
+/* Is the Var in the target, so that an Append delivers it? */
+static bool
+InTarget(RelOptInfo *rel, Var *var)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->reltarget->exprs)
+	{
+		Var		   *have = lfirst(lc);
+
+		if (IsA(have, Var) && have->varno == var->varno && have->varattno == var->varattno)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A partitioned table whose live partitions are all bucketed by the same
+ * columns: one input with more runs.  Counts, attribute numbers and further
+ * sort columns may differ.  NULL when it is not so, or when the target needs
+ * more than columns.
+ */
+static BucketInput *
+PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
+{
+	BucketInput *input = NULL;
+	List	   *paths = NIL;
+	ListCell   *lc;
+	int			part = -1;
+
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
+			return NULL;
+	}
+	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
+	{
+		RelOptInfo *child = rel->part_rels[part];
+		BucketRelInfo *info;
+		const BucketSpec *spec;
+		List	   *attnums = NIL;
+
+		if (child == NULL || IS_DUMMY_REL(child))
+			continue;
+		info = BucketRelInfoGet(child);
+		if (info == NULL)
+			return NULL;
+		spec = info->options->spec;
+		if (input == NULL)
+		{
+			input = palloc0(sizeof(BucketInput));
+			input->nkeys = spec->nkeys;
+			input->hash_version = spec->hash_version;
+			input->classes = palloc(spec->nkeys * sizeof(KeyClass));
+			input->vars = palloc(spec->nkeys * sizeof(List *));
+			input->nbuckets = spec->nbuckets;
+			for (int k = 0; k < spec->nkeys; k++)
+			{
+				AttrNumber	attnum = ParentColumn(root, child, spec->sort[k].attnum);
+				Var		   *var = attnum > 0 ? ColumnVar(root, rel, attnum) : NULL;
+
+				if (var == NULL || !InTarget(rel, var))
+					return NULL;
+				input->classes[k] = spec->sort[k].keyclass;
+				input->vars[k] = list_make1(var);
+			}
+		}
+		if (spec->nkeys != input->nkeys || spec->hash_version != input->hash_version)
+			return NULL;
+		for (int k = 0; k < spec->nkeys; k++)
+		{
+			if (spec->sort[k].keyclass != input->classes[k] ||
+				ParentColumn(root, child, spec->sort[k].attnum) !=
+				linitial_node(Var, input->vars[k])->varattno)
+				return NULL;
+			attnums = lappend_int(attnums, spec->sort[k].attnum);
+		}
+		input->nbuckets = Min(input->nbuckets, spec->nbuckets);
+		paths = lappend(paths, BucketScanPath(root, child, true, attnums));
+	}
+	if (input == NULL)
+		return NULL;
+	input->path = (Path *) create_append_path(root, rel, paths, NIL, NIL, NULL, 0, false, -1);
+	return input;
+}
+
 List *
 BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 {
+	if (rel->reloptkind == RELOPT_BASEREL && rel->part_rels != NULL && !IS_DUMMY_REL(rel))
+	{
+		BucketInput *input = PartitionedInput(root, rel);
+
+		return input ? list_make1(input) : NIL;
+	}
 	if (rel->reloptkind == RELOPT_BASEREL)
 		return BucketRelInfoGet(rel) ? list_make1(BaseInput(root, rel)) : NIL;
 	if (rel->reloptkind == RELOPT_JOINREL && rel->fdw_private != NULL)

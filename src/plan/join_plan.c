@@ -24,7 +24,7 @@ enum JoinPathPrivateIndex
 	PATH_AS_INPUT				/* integer list of one */
 };
 
-static List *
+List *
 FirstVars(const BucketInput *input)
 {
 	List	   *vars = NIL;
@@ -123,21 +123,26 @@ AsListed(Node *node, void *context)
 
 /*
  * The column of a child that holds a Var: its attribute number in a Foreign
- * Scan, its place in the output of a BucketJoin.  Which outer joins may have
+ * Scan, its place in the output of a BucketJoin or Append.  Which outer joins may have
  * nulled it does not matter: the child delivers it as it is there.
  */
 int
 ColumnOfChild(Plan *child, Var *var)
 {
+	List	   *tlist;
 	ListCell   *lc;
 	int			i = 0;
 
-	/* a gate on a scan, see ResolveInput */
+	/* a gate on a scan, see BatchInputResolve */
 	if (IsA(child, Result))
 		child = outerPlan(child);
-	if (!IsA(child, CustomScan))
+	if (IsA(child, Append))
+		tlist = child->targetlist;
+	else if (IsA(child, CustomScan))
+		tlist = ((CustomScan *) child)->custom_scan_tlist;
+	else
 		return var->varattno;
-	foreach(lc, ((CustomScan *) child)->custom_scan_tlist)
+	foreach(lc, tlist)
 	{
 		Var		   *have = (Var *) lfirst_node(TargetEntry, lc)->expr;
 
@@ -150,7 +155,14 @@ ColumnOfChild(Plan *child, Var *var)
 	return -1;
 }
 
-static List *
+bool
+IsAppendPlan(Plan *child)
+{
+	return IsA(child, Append) ||
+		(IsA(child, Result) && outerPlan(child) && IsA(outerPlan(child), Append));
+}
+
+List *
 KeyColumns(Plan *child, List *vars)
 {
 	List	   *columns = NIL;
@@ -222,5 +234,7 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 									   KeyColumns(outer_plan, outer_keys),
 									   KeyColumns(inner_plan, inner_keys),
 									   sides, columns);
+	cscan->custom_private = lappend(cscan->custom_private,
+									list_make2_int(IsAppendPlan(outer_plan), IsAppendPlan(inner_plan)));
 	return (Plan *) cscan;
 }

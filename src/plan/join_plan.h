@@ -24,6 +24,15 @@ extern int	ColumnOfChild(Plan *child, Var *var);
 /* The type of the join a path made with JoinPathPrivate is. */
 extern JoinType JoinPathType(const CustomPath *path);
 
+/* The same of a list of Vars. */
+extern List *KeyColumns(Plan *child, List *vars);
+
+/* Is the child an Append of partitions? */
+extern bool IsAppendPlan(Plan *child);
+
+/* Per key, the Var that stands for it. */
+extern List *FirstVars(const BucketInput *input);
+
 /* PlanCustomPath */
 extern Plan *PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, struct CustomPath *best_path,
 							List *tlist, List *clauses, List *custom_plans);

@@ -324,10 +324,12 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		LookAtSide(root, ClauseSide(rinfo, join->innerrel->relids, join->outerrel->relids), inner, &iside);
 		if (oside.key >= 0 && iside.key >= 0 && oside.key != iside.key)
 		{
-			found.code = REASON_BUCKET_COLUMN_ORDER;
-			found.detail = psprintf("%s, %s: the same columns in another order have another hash",
+			found.code = outer->nkeys == inner->nkeys ? REASON_BUCKET_COLUMN_ORDER :
+				REASON_BUCKET_COLUMNS_DIFFER;
+			found.detail = psprintf("%s, %s; the join equates column %d of these with column %d, and the order matters to the hash",
 									InputText(root, join->outerrel, outer),
-									InputText(root, join->innerrel, inner));
+									InputText(root, join->innerrel, inner),
+									oside.key + 1, iside.key + 1);
 			if (join->innerrel->reloptkind == RELOPT_BASEREL)
 				found.hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid);
 			if (found.hint != NULL)

@@ -179,6 +179,7 @@ CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
 {
 	Var		   *columns[2] = {a, b};
 	List	   *statements = NIL;
+	Oid			first = InvalidOid;
 	Rejection	ignored;
 
 	for (int i = 0; i < 2; i++)
@@ -187,9 +188,14 @@ CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
 
 		if (!OidIsValid(relid) || UnbucketableReason(root, columns[i], &ignored))
 			return NULL;
+		/* a table joined with itself needs one copy, or two */
+		if (i == 1 && relid == first && columns[0]->varattno == columns[1]->varattno)
+			return psprintf("Make a copy that is bucketed by the joined column: %s",
+							(char *) linitial(statements));
 		statements = lappend(statements,
-							 BucketedCopyStatement(relid, list_make1(makeString(get_attname(relid, columns[i]->varattno, false))),
-												   NIL, nbuckets));
+							 BucketedCopyStatementNth(relid, list_make1(makeString(get_attname(relid, columns[i]->varattno, false))),
+													  NIL, nbuckets, relid == first ? 1 : 0));
+		first = relid;
 	}
 	return psprintf("Make copies of both that are bucketed by the joined columns: %s", WordList(statements));
 }

@@ -154,9 +154,9 @@ WordList(List *words)
 	return buf.data;
 }
 
-/* A name near that of the table which is free in its schema. */
+/* The nth name near that of the table which is free in its schema. */
 static char *
-FreeName(Oid relid)
+FreeName(Oid relid, int nth)
 {
 	char	   *name = get_rel_name(relid);
 	Oid			schema = get_rel_namespace(relid);
@@ -172,7 +172,7 @@ FreeName(Oid relid)
 		len = pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1 - strlen(suffix));
 		candidate = psprintf("%.*s%s", len, name, suffix);
 		n++;
-	} while (OidIsValid(get_relname_relid(candidate, schema)));
+	} while (OidIsValid(get_relname_relid(candidate, schema)) || nth-- > 0);
 	return candidate;
 }
 
@@ -211,8 +211,14 @@ CastColumns(Oid relid, List *columns, List *types)
 char *
 BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets)
 {
+	return BucketedCopyStatementNth(relid, columns, types, nbuckets, 0);
+}
+
+char *
+BucketedCopyStatementNth(Oid relid, List *columns, List *types, int nbuckets, int nth)
+{
 	char	   *name = get_rel_name(relid);
-	char	   *copy = FreeName(relid);
+	char	   *copy = FreeName(relid, nth);
 	char	   *source;
 	char	   *target;
 	char	   *list = "*";

@@ -83,8 +83,10 @@ extern char *WordList(List *words);
 /*
  * The statement that makes a bucketed copy of a table.  columns are the
  * bucket columns (String nodes); types (C strings, or NULL elements, or NIL)
- * what they are cast to.
+ * what they are cast to.  The copy gets a name that is free; the nth such
+ * name, from 0, for several copies of one table.
  */
 extern char *BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets);
+extern char *BucketedCopyStatementNth(Oid relid, List *columns, List *types, int nbuckets, int nth);
 
 #endif							/* BF_REASON_H */

@@ -86,7 +86,7 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 		rejection->code = others > 0 ? REASON_PARTITION_MIX : REASON_PARTITIONED;
 		rejection->detail = others > 0 ?
 			psprintf("of the partitions of %s, %d are bucketed and %d are not", label, ours, others) :
-			psprintf("%s is a partitioned table; this version joins single bucketed tables", label);
+			psprintf("the partitions of %s are not all bucketed by the same columns, are partitioned again, or more is read of it than columns", label);
 	}
 	else if (rte->rtekind == RTE_SUBQUERY)
 	{
@@ -221,7 +221,7 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 		{
 			rejection->code = REASON_NOT_BUCKETED;
 			rejection->detail = psprintf("the join %s is not made by buckets", RelationLabel(root, rel->relids));
-			rejection->hint = "See the row of that join.";
+			rejection->hint = "First see why that join is not: bucketfdw.why_not has a row for it.";
 		}
 	}
 }

@@ -1,0 +1,91 @@
+-- Partitions that are bucketed tables: one bucketed input with more runs.
+CREATE TABLE e_h (k int, day date, v int, t text);
+INSERT INTO e_h SELECT CASE WHEN i % 30 = 0 THEN NULL ELSE i % 200 END, date '2024-01-01' + i % 90, i, 't' || i % 17 FROM generate_series(1, 3000) i;
+CREATE TABLE e_b (k int, day date, v int, t text) PARTITION BY RANGE (day);
+CREATE FOREIGN TABLE e1 PARTITION OF e_b FOR VALUES FROM ('2024-01-01') TO ('2024-01-20') SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '8', block_rows '40');
+CREATE FOREIGN TABLE e2 PARTITION OF e_b FOR VALUES FROM ('2024-01-20') TO ('2024-02-10') SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '16', sort_by 'k, v desc');
+-- other attribute numbers, through ATTACH
+CREATE FOREIGN TABLE e3 (gone int, t text, v int, day date, k int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '12', block_rows '50');
+ALTER FOREIGN TABLE e3 DROP COLUMN gone;
+ALTER TABLE e_b ATTACH PARTITION e3 FOR VALUES FROM ('2024-02-10') TO ('2024-03-01');
+-- the newest sibling's options
+CREATE FOREIGN TABLE e4 PARTITION OF e_b FOR VALUES FROM ('2024-03-01') TO ('2024-05-01') SERVER bucketfdw;
+INSERT INTO e_b SELECT * FROM e_h WHERE v % 2 = 0;
+INSERT INTO e_b SELECT * FROM e_h WHERE v % 2 = 1;
+CREATE TABLE u_h (k bigint, name text);
+INSERT INTO u_h SELECT i, 'u' || i FROM generate_series(1, 250) i UNION ALL SELECT NULL, 'none' UNION ALL SELECT 7, 'again';
+CREATE FOREIGN TABLE u_b (k bigint, name text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
+INSERT INTO u_b SELECT * FROM u_h;
+ANALYZE e_b; ANALYZE e1; ANALYZE e2; ANALYZE e3; ANALYZE e4; ANALYZE u_b; ANALYZE e_h; ANALYZE u_h;
+CREATE FUNCTION tried(q text, OUT answer text, OUT bucketed boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	plan text := nodes(q);
+BEGIN
+	answer := same(q);
+	bucketed := plan ~ 'BucketJoin' AND plan !~ 'Hash|Sort|Merge|Nested';
+END
+$$;
+SELECT q, (tried(q)).* FROM unnest(ARRAY[
+	'SELECT * FROM e_b JOIN u_b USING (k)',
+	'SELECT name, day, v FROM u_b u JOIN e_b e ON e.k = u.k',
+	'SELECT * FROM e_b LEFT JOIN u_b USING (k)',
+	'SELECT * FROM u_b LEFT JOIN e_b USING (k)',
+	'SELECT * FROM u_b FULL JOIN e_b USING (k)',
+	'SELECT * FROM u_b WHERE NOT EXISTS (SELECT 1 FROM e_b WHERE e_b.k = u_b.k)',
+	'SELECT * FROM e_b WHERE EXISTS (SELECT 1 FROM u_b WHERE e_b.k = u_b.k AND name > t)',
+	'SELECT a.v, b.v AS w FROM e_b a JOIN e_b b USING (k) WHERE a.day = date ''2024-01-05'' AND b.day = date ''2024-03-10''',
+	'SELECT * FROM e_b JOIN u_b USING (k) WHERE day < ''2024-01-10''',
+	'SELECT * FROM e_b JOIN u_b USING (k) WHERE day BETWEEN ''2024-01-15'' AND ''2024-02-15'' AND v % 3 = 0',
+	'SELECT * FROM e_b JOIN u_b USING (k) WHERE day > ''2030-01-01''',
+	'SELECT * FROM e_b JOIN u_b ON e_b.k = u_b.k AND name <> t WHERE t LIKE ''t1%''',
+	'SELECT count(*), sum(v), max(day) FROM e_b JOIN u_b USING (k)',
+	'SELECT e.k, count(*), max(name) FROM e_b e JOIN u_b USING (k) GROUP BY e.k',
+	'SELECT a.v, name, c.v AS w FROM e_b a JOIN u_b USING (k) JOIN e_b c USING (k) WHERE a.v < 60 AND c.v > 2900']) q;
+SELECT q, same(q) FROM unnest(ARRAY['SELECT count(*), sum(v), max(day) FROM e_b', 'SELECT k, count(*) FROM e_b GROUP BY k',
+	'SELECT e FROM e_b e JOIN u_b USING (k) WHERE v < 50',
+	'SELECT e.tableoid IS NULL AS x, v FROM e_b e JOIN u_b USING (k) WHERE v < 50',
+	'SELECT x, (SELECT count(*) FROM e_b JOIN u_b USING (k) WHERE v % 5 = x) FROM generate_series(0, 4) x',
+	'SELECT x, (SELECT count(*) FROM e_b JOIN u_b USING (k) WHERE day = date ''2024-01-01'' + x) FROM generate_series(0, 80, 20) x']) q;
+SET enable_partitionwise_join = on;
+SELECT q, same(q) FROM unnest(ARRAY['SELECT * FROM e_b JOIN u_b USING (k)', 'SELECT a.v, b.v AS w FROM e_b a JOIN e_b b USING (k, day)']) q;
+RESET enable_partitionwise_join;
+-- run-time pruning: by parameters, in a generic plan
+SET plan_cache_mode = force_generic_plan;
+PREPARE d(date, date) AS SELECT count(*), sum(v) FROM e_b JOIN u_b USING (k) WHERE day >= $1 AND day < $2;
+EXECUTE d('2024-01-01', '2024-06-01'); EXECUTE d('2024-01-05', '2024-01-06'); EXECUTE d('2030-01-01', '2031-01-01');
+SELECT count(*), sum(v) FROM e_h JOIN u_h USING (k) WHERE day >= '2024-01-05' AND day < '2024-01-06';
+INSERT INTO e_b VALUES (7, '2024-01-05', 100000, 'late'); INSERT INTO e_h VALUES (7, '2024-01-05', 100000, 'late');
+EXECUTE d('2024-01-05', '2024-01-06');
+DEALLOCATE d;
+RESET plan_cache_mode;
+EXPLAIN (COSTS OFF) SELECT name, v FROM e_b JOIN u_b USING (k) WHERE day < '2024-02-01';
+EXPLAIN (COSTS OFF) SELECT name, v FROM e_b JOIN u_b USING (k) WHERE day < '2024-01-10';
+-- DETACH, and a partition that is not bucketed, or by another column
+ALTER TABLE e_b DETACH PARTITION e4;
+DELETE FROM e_h WHERE day >= '2024-03-01';
+SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k)')).*;
+CREATE TABLE e5 PARTITION OF e_b FOR VALUES FROM ('2024-06-01') TO ('2024-07-01');
+INSERT INTO e_b SELECT i, '2024-06-05', i, 'heap' FROM generate_series(1, 40) i;
+INSERT INTO e_h SELECT i, '2024-06-05', i, 'heap' FROM generate_series(1, 40) i;
+SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k)')).*;
+SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k) WHERE day < ''2024-02-20''')).*;
+DROP TABLE e5;
+CREATE FOREIGN TABLE e6 PARTITION OF e_b FOR VALUES FROM ('2024-06-01') TO ('2024-07-01') SERVER bucketfdw OPTIONS (bucket_by 'v');
+DELETE FROM e_h WHERE day >= '2024-06-01';
+INSERT INTO e_b SELECT i, '2024-06-05', i, 'other' FROM generate_series(1, 40) i;
+INSERT INTO e_h SELECT i, '2024-06-05', i, 'other' FROM generate_series(1, 40) i;
+SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k)')).*;
+-- many partitions plan fast enough to be used
+DROP TABLE e_b;
+CREATE TABLE e_b (k int, day date, v int, t text) PARTITION BY RANGE (day);
+SELECT format('CREATE FOREIGN TABLE p%s PARTITION OF e_b FOR VALUES FROM (%L) TO (%L) SERVER bucketfdw OPTIONS (bucket_by ''k'', buckets ''32'')', i, date '2024-01-01' + i, date '2024-01-02' + i)
+FROM generate_series(0, 89) i
+\set ECHO none
+\gexec
+\set ECHO all
+INSERT INTO e_b SELECT * FROM e_h WHERE day < '2024-03-30';
+SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k) WHERE day < ''2024-03-30''')).bucketed;
+DROP TABLE e_b;
+DROP FOREIGN TABLE u_b, e4;
+DROP TABLE e_h, u_h;
+DROP FUNCTION tried(text);
