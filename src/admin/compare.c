@@ -15,6 +15,7 @@
 
 #include "access/xact.h"
 #include "admin/compare_answer.h"
+#include "admin/query_text.h"
 #include "compat.h"
 #include "exec/leaf_reader.h"
 #include "executor/executor.h"
@@ -146,20 +147,6 @@ WatchNode(PlanState *node, void *context)
 	return planstate_tree_walker(node, WatchNode, context);
 }
 
-/* Positions in the text are not positions in the client's statement. */
-static void
-TextErrorCallback(void *arg)
-{
-	int			position = geterrposition();
-
-	if (position > 0)
-	{
-		errposition(0);
-		internalerrposition(position);
-		internalerrquery((const char *) arg);
-	}
-}
-
 static void
 RunErrorCallback(void *arg)
 {
@@ -170,22 +157,14 @@ RunErrorCallback(void *arg)
 static Query *
 AnalyzeText(const char *text, const char *argument)
 {
-	ErrorContextCallback callback = {.callback = TextErrorCallback,.arg = (void *) text};
-	List	   *parsed;
+	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = (void *) text};
 	List	   *queries;
 	RawStmt    *raw;
 	Query	   *query;
 
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	parsed = pg_parse_query(text);
-	if (list_length(parsed) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 parsed == NIL ? errmsg("%s is empty", argument) :
-				 errmsg("%s must be one statement, not %d", argument, list_length(parsed)),
-				 errhint("Give one SELECT, VALUES or TABLE statement.")));
-	raw = linitial_node(RawStmt, parsed);
+	raw = QueryTextParse(text, argument);
 	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
 	error_context_stack = callback.previous;
 

@@ -7,6 +7,7 @@
 
 #include "access/xact.h"
 #include "admin/load_query.h"
+#include "admin/query_text.h"
 #include "compat.h"
 #include "catalog/pg_attribute.h"
 #include "commands/trigger.h"
@@ -49,39 +50,17 @@ typedef struct LoadReceiver
 	int64		rows;
 } LoadReceiver;
 
-/* Positions in the text are not positions in the client's statement. */
-static void
-QueryErrorCallback(void *arg)
-{
-	int			position = geterrposition();
-
-	if (position > 0)
-	{
-		errposition(0);
-		internalerrposition(position);
-		internalerrquery((const char *) arg);
-	}
-}
-
 Query *
 LoadQueryAnalyze(const char *text)
 {
-	ErrorContextCallback callback = {.callback = QueryErrorCallback,.arg = (void *) text};
-	List	   *parsed;
+	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = (void *) text};
 	SelectStmt *stmt;
 	RawStmt    *raw;
 	List	   *queries;
 
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	parsed = pg_parse_query(text);
-	if (list_length(parsed) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 parsed == NIL ? errmsg("query is empty") :
-				 errmsg("query must be one statement, not %d", list_length(parsed)),
-				 errhint("Give one SELECT, VALUES or TABLE statement.")));
-	raw = linitial_node(RawStmt, parsed);
+	raw = QueryTextParse(text, "query");
 	if (!IsA(raw->stmt, SelectStmt))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

@@ -175,7 +175,17 @@ BatchInputNext(void *arg, const KeyBound *bound)
 	if (input->scan)
 		return ScanNodeNextBatch(input->scan, bound);
 	if (input->append)
-		return AppendInputNext(input->append, bound);
+	{
+		Instrumentation *instrument = input->node->instrument;
+		Batch	   *batch;
+
+		if (instrument)
+			InstrStartNode(instrument);
+		batch = AppendInputNext(input->append, bound);
+		if (instrument)
+			InstrStopNode(instrument, batch ? batch->nselected : 0);
+		return batch;
+	}
 	return JoinNodeNextBatch(input->join, bound);
 }
 
