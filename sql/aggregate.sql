@@ -41,10 +41,10 @@ SELECT q, (tried(q)).* FROM unnest(ARRAY[
 	'SELECT a.k, count(*) FROM a_b a WHERE NOT EXISTS (SELECT 1 FROM b_b b WHERE b.k = a.k) GROUP BY a.k',
 	'SELECT DISTINCT a.k FROM a_b a JOIN b_b b USING (k)',
 	'SELECT a.k, count(*) FROM a_b a JOIN b_b b USING (k) JOIN a_b c USING (k) GROUP BY a.k',
-	'SELECT k, count(*) FROM a_b WHERE k = 5 GROUP BY k',
-	'SELECT k, count(*) FROM a_b WHERE false GROUP BY k']) q;
+	'SELECT k, count(*) FROM a_b WHERE k = 5 GROUP BY k']) q;
 -- these must be right, whatever their plan
 SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT k, count(*) FROM a_b WHERE false GROUP BY k',
 	'SELECT k, array_agg(v ORDER BY v DESC) FROM a_b GROUP BY k',
 	'SELECT k, count(DISTINCT t) FROM a_b GROUP BY k',
 	'SELECT k, string_agg(t, '','' ORDER BY v) FROM a_b GROUP BY k',

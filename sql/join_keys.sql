@@ -56,7 +56,10 @@ CREATE FOREIGN TABLE s_b (a smallint, f real, t text COLLATE "C", v int) SERVER 
 CREATE FOREIGN TABLE l_b (a bigint, f double precision, t varchar(30), v int) SERVER bucketfdw OPTIONS (bucket_by 'a', buckets '64');
 INSERT INTO s_b SELECT * FROM s_h; INSERT INTO l_b SELECT * FROM l_h;
 SELECT same('SELECT s.v, l.v AS lv FROM s_b s JOIN l_b l ON s.a = l.a'), nodes('SELECT s.v, l.v FROM s_b s JOIN l_b l ON s.a = l.a');
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT 1 FROM s_b s JOIN l_b l ON s.a = l.a WHERE s.v < 0;
+-- 200 with 64 buckets; a side without rows leaves the other unread
+EXPLAIN (COSTS OFF) SELECT 1 FROM s_b s JOIN l_b l ON s.a = l.a WHERE s.v < 0;
+SELECT measured('SELECT 1 FROM s_b s JOIN l_b l ON s.a = l.a WHERE s.v < 0', 'Rows Compared') compared,
+	measured('SELECT 1 FROM s_b s JOIN l_b l ON s.a = l.a WHERE s.v < 0', 'Units') units;
 DROP FOREIGN TABLE s_b, l_b;
 CREATE FOREIGN TABLE s_b (a smallint, f real, t text COLLATE "C", v int) SERVER bucketfdw OPTIONS (bucket_by 'f', buckets '12');
 CREATE FOREIGN TABLE l_b (a bigint, f double precision, t varchar(30), v int) SERVER bucketfdw OPTIONS (bucket_by 'f', buckets '16');
@@ -142,7 +145,9 @@ RESET work_mem;
 -- temp_file_limit stops it cleanly
 SET work_mem = '64kB'; SET temp_file_limit = '100kB';
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
+\set VERBOSITY sqlstate
 SELECT count(*), max(b.pad) FROM hot_b a JOIN hot_b b USING (k);
+\set VERBOSITY default
 RESET temp_file_limit; RESET work_mem;
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;
 

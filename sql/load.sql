@@ -306,7 +306,9 @@ SET temp_file_limit = '3MB';
 BEGIN;
 INSERT INTO spilled SELECT g, 'outer', g FROM generate_series(1, 20000) g;
 SAVEPOINT a;
+\set VERBOSITY sqlstate
 INSERT INTO spilled SELECT g, repeat('inner', 10), g FROM generate_series(1, 200000) g;
+\set VERBOSITY default
 ROLLBACK TO a;
 SELECT v, count(*) FROM spilled GROUP BY v;
 INSERT INTO spilled SELECT g, 'after', g FROM generate_series(1, 100) g;

@@ -85,6 +85,11 @@ FROM generate_series(0, 89) i
 \set ECHO all
 INSERT INTO e_b SELECT * FROM e_h WHERE day < '2024-03-30';
 SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k) WHERE day < ''2024-03-30''')).bucketed;
+-- locking the parent asks partitions for a ctid they do not have
+SELECT count(*) FROM (SELECT k FROM e_b WHERE day < '2024-01-05' FOR SHARE) s;
+UPDATE u_h SET k = u_h.k FROM e_b WHERE e_b.k = u_h.k AND day < '2024-01-02' AND false;
+UPDATE u_h SET k = u_h.k FROM e_b WHERE e_b.k = u_h.k AND day < '2024-01-02';
+SELECT ctid FROM e_b WHERE day < '2024-01-02';
 DROP TABLE e_b;
 DROP FOREIGN TABLE u_b, e4;
 DROP TABLE e_h, u_h;

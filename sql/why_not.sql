@@ -250,6 +250,8 @@ SELECT * FROM why('SELECT tenant, count(*) FROM tenants_a GROUP BY tenant');
 SELECT * FROM why('SELECT customer_id, day, count(*) FROM orders GROUP BY customer_id, day');
 SELECT * FROM why('SELECT customer_id % 10, count(*) FROM orders GROUP BY customer_id % 10');
 SELECT * FROM why('SELECT customer_id, count(*) FROM orders GROUP BY ROLLUP (customer_id)');
+SELECT * FROM why('SELECT o.customer_id, max(DISTINCT o.day) FROM orders o JOIN customers c USING (customer_id) GROUP BY o.customer_id') WHERE kind = 'aggregate';
+SELECT bucketed('SELECT o.customer_id, max(o.day) FROM orders o JOIN customers c USING (customer_id) GROUP BY o.customer_id');
 SELECT * FROM why('SELECT customer_id, generate_series(1, 2) FROM orders GROUP BY customer_id');
 SELECT * FROM why('SELECT DISTINCT ON (customer_id) * FROM orders');
 SELECT * FROM why('SELECT DISTINCT count(*) FROM orders GROUP BY customer_id') WHERE NOT used;

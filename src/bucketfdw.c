@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "admin/explain_option.h"
 #include "compat.h"
 #include "exec/bucket_agg.h"
 #include "exec/bucket_join.h"
@@ -30,4 +31,5 @@ _PG_init(void)
 	JoinPathInit();
 	AggPathInit();
 	PlanReportInit();
+	ExplainOptionInit();
 }

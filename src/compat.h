@@ -201,6 +201,11 @@
 #define BfMirrorOfJoin(type) JOIN_LEFT
 #endif
 
+/* extensions may add options to EXPLAIN from 18 on */
+#if PG_VERSION_NUM >= 180000
+#define BF_HAS_EXPLAIN_OPTIONS 1
+#endif
+
 /* inputs of a set operation's path */
 #if PG_VERSION_NUM >= 180000
 #define BfSetOpChildren(path) list_make2((path)->leftpath, (path)->rightpath)

@@ -164,7 +164,7 @@ AnalyzeText(const char *text, const char *argument)
 
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	raw = QueryTextParse(text, argument);
+	raw = QueryTextParse(text, argument, QUERY_TEXT_SELECT_HINT);
 	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
 	error_context_stack = callback.previous;
 

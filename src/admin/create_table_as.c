@@ -24,6 +24,7 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -535,14 +536,25 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 	return rows;
 }
 
+/*
+ * Analyse the table as far as nobody else does: two appends must not wait for
+ * one another, and ANALYZE keeps its lock until the end of the transaction.
+ */
 static void
 AnalyzeTable(Oid relid)
 {
+	int			nestlevel;
+
 	/* others than the owner would only be told so by a warning */
-	if (BfOwnsRelation(relid, GetUserId()))
-		Execute(psprintf("ANALYZE %s",
-						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-													get_rel_name(relid))));
+	if (!BfOwnsRelation(relid, GetUserId()))
+		return;
+	nestlevel = NewGUCNestLevel();
+	(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	Execute(psprintf("ANALYZE (SKIP_LOCKED) %s",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+												get_rel_name(relid))));
+	AtEOXact_GUC(true, nestlevel);
 }
 
 /*

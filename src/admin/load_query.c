@@ -60,7 +60,7 @@ LoadQueryAnalyze(const char *text)
 
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	raw = QueryTextParse(text, "query");
+	raw = QueryTextParse(text, "query", QUERY_TEXT_SELECT_HINT);
 	if (!IsA(raw->stmt, SelectStmt))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

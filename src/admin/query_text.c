@@ -21,7 +21,7 @@ QueryTextErrorCallback(void *text)
 }
 
 RawStmt *
-QueryTextParse(const char *text, const char *name)
+QueryTextParse(const char *text, const char *name, const char *hint)
 {
 	List	   *parsed = pg_parse_query(text);
 
@@ -30,6 +30,6 @@ QueryTextParse(const char *text, const char *name)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 parsed == NIL ? errmsg("%s is empty", name) :
 				 errmsg("%s must be one statement, not %d", name, list_length(parsed)),
-				 errhint("Give one SELECT, VALUES or TABLE statement.")));
+				 hint ? errhint("%s", hint) : 0));
 	return linitial_node(RawStmt, parsed);
 }

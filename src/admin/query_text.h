@@ -14,9 +14,12 @@
 extern void QueryTextErrorCallback(void *text);
 
 /*
- * Parse a text that must hold one statement; name is how messages call it.
- * To be called under the callback.
+ * Parse a text that must hold one statement; name is how messages call it,
+ * hint (or NULL) is added to them.  To be called under the callback.
  */
-extern RawStmt *QueryTextParse(const char *text, const char *name);
+extern RawStmt *QueryTextParse(const char *text, const char *name, const char *hint);
+
+/* The hint where only a query will do. */
+#define QUERY_TEXT_SELECT_HINT "Give one SELECT, VALUES or TABLE statement."
 
 #endif							/* BF_QUERY_TEXT_H */

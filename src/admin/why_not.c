@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "admin/query_text.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
@@ -27,20 +28,6 @@ PGDLLEXPORT Datum bucketfdw_why_not_query(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_why_not_tables(PG_FUNCTION_ARGS);
 
 #define WHY_NOT_COLUMNS 7
-
-/* Positions in the text are not positions in the client's statement. */
-static void
-QueryErrorCallback(void *arg)
-{
-	int			position = geterrposition();
-
-	if (position > 0)
-	{
-		errposition(0);
-		internalerrposition(position);
-		internalerrquery((const char *) arg);
-	}
-}
 
 /* Rights on all tables of a query, those in subqueries and view bodies too. */
 static bool
@@ -88,17 +75,12 @@ InnerQuery(Query *query)
 static Query *
 AnalyzeOne(const char *text)
 {
-	List	   *parsed = pg_parse_query(text);
+	RawStmt    *raw = QueryTextParse(text, "query", NULL);
 	Oid		   *types = NULL;
 	int			ntypes = 0;
 	List	   *queries;
 
-	if (list_length(parsed) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 parsed == NIL ? errmsg("query is empty") :
-				 errmsg("query must be one statement, not %d", list_length(parsed))));
-	queries = pg_analyze_and_rewrite_varparams(linitial_node(RawStmt, parsed), text,
+	queries = pg_analyze_and_rewrite_varparams(raw, text,
 											   &types, &ntypes, NULL);
 	if (list_length(queries) == 1 && linitial_node(Query, queries)->commandType == CMD_UTILITY)
 		queries = pg_rewrite_query(copyObject(InnerQuery(linitial_node(Query, queries))));
@@ -138,7 +120,7 @@ Datum
 bucketfdw_why_not_query(PG_FUNCTION_ARGS)
 {
 	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	ErrorContextCallback callback = {.callback = QueryErrorCallback,.arg = string};
+	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = string};
 	Query	   *query;
 	ListCell   *lc;
 

@@ -49,7 +49,7 @@ GetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
  * list, which core may have made all columns.
  */
 static List *
-NeededColumns(RelOptInfo *baserel, Relation rel, List *clauses, List *extra)
+NeededColumns(PlannerInfo *root, RelOptInfo *baserel, Relation rel, List *clauses, List *extra)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	Bitmapset  *used = NULL;
@@ -65,6 +65,10 @@ NeededColumns(RelOptInfo *baserel, Relation rel, List *clauses, List *extra)
 
 	for (int attno = FirstLowInvalidHeapAttributeNumber + 1; attno < 0; attno++)
 	{
+		/* core asks all partitions for ctid when the parent is locked, and does not look at it here */
+		if (attno == SelfItemPointerAttributeNumber && root->rowMarks != NIL &&
+			baserel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+			continue;
 		if (attno != TableOidAttributeNumber &&
 			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used))
 			ereport(ERROR,
@@ -140,7 +144,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	ListCell   *lc;
 
 	BucketPathPrivate(best_path->fdw_private, &extra, &order, &cluster);
-	attnums = NeededColumns(baserel, rel, scan_clauses, extra);
+	attnums = NeededColumns(root, baserel, rel, scan_clauses, extra);
 	RelationClose(rel);
 	foreach(lc, scan_clauses)
 	{

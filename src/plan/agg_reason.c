@@ -171,7 +171,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			break;
 		case REASON_ORDERED_AGGREGATE:
 			rejection->detail = "an aggregate has DISTINCT or ORDER BY: the rows of a group would have to be sorted";
-			rejection->hint = "Leave the DISTINCT or ORDER BY inside the aggregate out.";
+			rejection->hint = "min, max, bool_and and bool_or mean the same without DISTINCT or ORDER BY inside; for others nothing is to be done in the query.";
 			break;
 		case REASON_SET_RETURNING:
 			rejection->detail = "a set-returning function stands in the SELECT list";
@@ -191,6 +191,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			break;
 		case REASON_PARTITIONED:
 			rejection->detail = "the input is a partitioned table; this version groups by buckets over single tables and joins";
+			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 			break;
 		case REASON_PROVEN_EMPTY:
 			rejection->detail = "the input is proven to have no rows";

@@ -66,8 +66,8 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 				rejection->detail = "another extension has put its own plans on this join";
 			break;
 		case REASON_PARTITIONED:
-			rejection->detail = psprintf("%s is joined as a partition of a partitioned table; this version joins single bucketed tables", label);
-			rejection->hint = "Join the partition itself, or make one bucketed table of all partitions.";
+			rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
+			rejection->hint = "SET enable_partitionwise_join = off;";
 			break;
 		case REASON_ROW_MARKS:
 			rejection->detail = root->parse->commandType == CMD_SELECT ?

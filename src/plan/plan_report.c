@@ -31,14 +31,15 @@ typedef struct ReportLevel
 	List	   *rows;			/* ReportRow */
 } ReportLevel;
 
-/* What PlanReportCollect is collecting. */
-typedef struct PlanReport
+/* What is collected about a query. */
+struct PlanReport
 {
 	Query	   *query;
 	List	   *levels;			/* ReportLevel */
-} PlanReport;
+	PlanReport *previous;		/* what was collected when this started */
+};
 
-/* NULL but during a call of PlanReportCollect */
+/* NULL but between start and stop */
 static PlanReport *active_report = NULL;
 
 static create_upper_paths_hook_type prev_upper_hook = NULL;
@@ -275,23 +276,34 @@ VisitJoin(Walk *walk, JoinPath *path)
 		   JoinTypeWord(join.jointype), false, &rejection);
 }
 
+/* Tables that a bucket join reads batch by batch. */
+static void
+MarkInput(Path *path)
+{
+	BucketRelInfo *info = BucketRelInfoGet(path->parent);
+	ListCell   *lc;
+
+	if (info != NULL)
+		info->in_bucket_join = true;
+	if (IsA(path, AppendPath))
+	{
+		foreach(lc, ((AppendPath *) path)->subpaths)
+			MarkInput(lfirst(lc));
+	}
+}
+
 /* A bucket join: tables right below it say nothing in EXPLAIN. */
 static void
 VisitBucketJoin(Walk *walk, CustomPath *path, JoinType jointype)
 {
-	RelOptInfo *rels[2] = {((Path *) linitial(path->custom_paths))->parent,
-	((Path *) lsecond(path->custom_paths))->parent};
+	Path	   *outer = linitial(path->custom_paths);
+	Path	   *inner = lsecond(path->custom_paths);
 
-	for (int i = 0; i < 2; i++)
-	{
-		BucketRelInfo *info = BucketRelInfoGet(rels[i]);
-
-		if (info != NULL)
-			info->in_bucket_join = true;
-	}
+	MarkInput(outer);
+	MarkInput(inner);
 	if (walk->wanted)
-		AddRow(walk, "join", PairTitle(walk->root, rels[0], rels[1]), JoinTypeWord(jointype),
-			   true, NULL);
+		AddRow(walk, "join", PairTitle(walk->root, outer->parent, inner->parent),
+			   JoinTypeWord(jointype), true, NULL);
 }
 
 /* Finds an IN or EXISTS that became a subplan. */
@@ -605,27 +617,49 @@ PlanReportInit(void)
 	create_upper_paths_hook = UpperPathsHook;
 }
 
-List *
-PlanReportCollect(Query *query, const char *text, int cursor_options)
+PlanReport *
+PlanReportStart(Query *query)
 {
-	PlanReport	report = {.query = query};
-	PlanReport *previous = active_report;
+	PlanReport *report = palloc0(sizeof(PlanReport));
+
+	report->query = query;
+	report->previous = active_report;
+	active_report = report;
+	return report;
+}
+
+List *
+PlanReportRows(PlanReport *report)
+{
 	List	   *rows = NIL;
 	ListCell   *lc;
 
-	active_report = &report;
+	foreach(lc, report->levels)
+		rows = list_concat(rows, list_copy(((ReportLevel *) lfirst(lc))->rows));
+	return rows;
+}
+
+void
+PlanReportStop(PlanReport *report)
+{
+	active_report = report->previous;
+}
+
+List *
+PlanReportCollect(Query *query, const char *text, int cursor_options)
+{
+	PlanReport *report = PlanReportStart(query);
+
 	PG_TRY();
 	{
 		(void) pg_plan_query(query, text, cursor_options, NULL);
 	}
 	PG_FINALLY();
 	{
-		active_report = previous;
+		PlanReportStop(report);
 	}
 	PG_END_TRY();
-	foreach(lc, report.levels)
-		rows = list_concat(rows, ((ReportLevel *) lfirst(lc))->rows);
-	return rows;
+	return PlanReportRows(report);
 }
 
 bool

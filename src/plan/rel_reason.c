@@ -61,6 +61,38 @@ CountPartitions(PlannerInfo *root, Index parent, int *ours, int *others)
 	}
 }
 
+/* All partitions are bucketed and still they are no input: what is it? */
+static char *
+PartitionedDetail(PlannerInfo *root, RelOptInfo *rel, const char *label)
+{
+	ListCell   *lc;
+	int			part = -1;
+
+	if (rel->part_rels == NULL)
+		return psprintf("%s has children by inheritance, which are not joined as one", label);
+	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
+	{
+		RelOptInfo *child = rel->part_rels[part];
+
+		if (child != NULL && planner_rt_fetch(child->relid, root)->inh)
+			return psprintf("partitions of %s are partitioned again; this version joins one level of them", label);
+	}
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
+			return psprintf("a whole row, tableoid or an expression of partitioned table %s is read", label);
+	}
+	return psprintf("the partitions of %s are not all bucketed by the same columns in the same order", label);
+}
+
+/* Core joins partition with partition. */
+static void
+PartitionwiseReason(const char *label, Rejection *rejection)
+{
+	rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
+	rejection->hint = "SET enable_partitionwise_join = off;";
+}
+
 /* The reason for a base relation; copy is the statement that would make a bucketed copy, or NULL. */
 static void
 BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
@@ -73,8 +105,7 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 	if (rte->rtekind == RTE_RELATION && rel->reloptkind != RELOPT_BASEREL)
 	{
 		rejection->code = REASON_PARTITIONED;
-		rejection->detail = psprintf("%s is joined as a partition of a partitioned table; this version joins single bucketed tables", label);
-		rejection->hint = "Join the partition itself, or make one bucketed table of all partitions.";
+		PartitionwiseReason(label, rejection);
 		return;
 	}
 	if (rte->rtekind == RTE_RELATION && rte->inh)
@@ -86,7 +117,7 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 		rejection->code = others > 0 ? REASON_PARTITION_MIX : REASON_PARTITIONED;
 		rejection->detail = others > 0 ?
 			psprintf("of the partitions of %s, %d are bucketed and %d are not", label, ours, others) :
-			psprintf("the partitions of %s are not all bucketed by the same columns, are partitioned again, or more is read of it than columns", label);
+			PartitionedDetail(root, rel, label);
 	}
 	else if (rte->rtekind == RTE_SUBQUERY)
 	{
@@ -202,9 +233,7 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	else if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL || rel->reloptkind == RELOPT_OTHER_JOINREL)
 	{
 		rejection->code = REASON_PARTITIONED;
-		rejection->detail = psprintf("%s is joined as a partition of a partitioned table; this version joins single bucketed tables",
-									 RelationLabel(root, rel->relids));
-		rejection->hint = "Join the partition itself, or make one bucketed table of all partitions.";
+		PartitionwiseReason(RelationLabel(root, rel->relids), rejection);
 	}
 	else
 	{
