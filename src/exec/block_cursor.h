@@ -77,6 +77,7 @@ struct LeafReader
 	int			nbuckets;		/* gcd of the files' counts, at least 1 */
 	bool	   *touched;		/* per bucket of that count: a block of it was read */
 	struct RunIndex *run_index;	/* runs by bucket, made when rescanned */
+	struct GroupIndex *group_index;	/* wanted runs by group of buckets; NULL: not made */
 	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for absent columns */
 	Datum	   *zeros;
 

@@ -100,21 +100,6 @@ LeafReaderEnd(LeafReader *leaf)
 }
 
 void
-LeafReaderPrune(LeafReader *leaf)
-{
-	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
-
-	for (int i = 0; i < leaf->manifest->nspecs; i++)
-	{
-		if (leaf->prune[i] != NULL)
-			pfree(leaf->prune[i]);
-		leaf->prune[i] = bf_enable_pruning ?
-			LeafQualsBuckets(leaf->manifest->specs[i], leaf->nquals, leaf->quals) : NULL;
-	}
-	MemoryContextSwitchTo(old);
-}
-
-void
 LeafReaderRescanned(LeafReader *leaf)
 {
 	leaf->rescanned = true;
@@ -138,19 +123,92 @@ LeafReaderBuckets(LeafReader *leaf, int *nread, int *ntotal)
 		*nread += leaf->touched[b];
 }
 
+/*
+ * The runs that the quals leave, by group: walking over all runs for each of
+ * thousands of groups would take longer than reading them.
+ */
+typedef struct GroupIndex
+{
+	int			ngroups;
+	int		   *first;			/* ngroups + 1: where the runs of a group begin */
+	int		   *runs;			/* in order of the manifest inside a group */
+	int64	   *rows;			/* of each group */
+} GroupIndex;
+
+static void
+FreeGroupIndex(LeafReader *leaf)
+{
+	GroupIndex *index = leaf->group_index;
+
+	if (index == NULL)
+		return;
+	pfree(index->first);
+	pfree(index->runs);
+	pfree(index->rows);
+	pfree(index);
+	leaf->group_index = NULL;
+}
+
+/* The index for a number of groups, made when there is none yet. */
+static GroupIndex *
+GetGroupIndex(LeafReader *leaf, int ngroups)
+{
+	Manifest   *m = leaf->manifest;
+	GroupIndex *index = leaf->group_index;
+	MemoryContext old;
+
+	if (index != NULL && index->ngroups == ngroups)
+		return index;
+	FreeGroupIndex(leaf);
+	old = MemoryContextSwitchTo(leaf->cxt);
+	index = palloc(sizeof(GroupIndex));
+	index->ngroups = ngroups;
+	index->first = palloc0((ngroups + 2) * sizeof(int));
+	index->runs = palloc(Max(m->nruns, 1) * sizeof(int));
+	index->rows = palloc0(ngroups * sizeof(int64));
+	MemoryContextSwitchTo(old);
+
+	/* counts of group g at g + 2, so that filling moves g + 1 from its start to its end */
+	for (int r = 0; r < m->nruns; r++)
+	{
+		int			group = m->runs[r].bucket % ngroups;
+
+		if (!RunWanted(leaf, &m->runs[r]))
+			continue;
+		index->first[group + 2]++;
+		index->rows[group] += m->runs[r].rows;
+	}
+	for (int g = 2; g < ngroups + 2; g++)
+		index->first[g] += index->first[g - 1];
+	for (int r = 0; r < m->nruns; r++)
+	{
+		if (RunWanted(leaf, &m->runs[r]))
+			index->runs[index->first[m->runs[r].bucket % ngroups + 1]++] = r;
+	}
+	leaf->group_index = index;
+	return index;
+}
+
+void
+LeafReaderPrune(LeafReader *leaf)
+{
+	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+	for (int i = 0; i < leaf->manifest->nspecs; i++)
+	{
+		if (leaf->prune[i] != NULL)
+			pfree(leaf->prune[i]);
+		leaf->prune[i] = bf_enable_pruning ?
+			LeafQualsBuckets(leaf->manifest->specs[i], leaf->nquals, leaf->quals) : NULL;
+	}
+	FreeGroupIndex(leaf);
+	MemoryContextSwitchTo(old);
+}
+
 int64
 LeafGroupRows(LeafReader *leaf, int ngroups, int group)
 {
-	int64		rows = 0;
-
-	for (int i = 0; i < leaf->manifest->nruns; i++)
-	{
-		ManifestRun *run = &leaf->manifest->runs[i];
-
-		if (run->bucket % ngroups == group && RunWanted(leaf, run))
-			rows += run->rows;
-	}
-	return rows;
+	return GetGroupIndex(leaf, ngroups)->rows[group];
 }
 
 void
@@ -218,13 +276,21 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 
 	leaf->nunit = 0;
 	leaf->at = 0;
+	if (ngroups > 1)
+	{
+		GroupIndex *index = GetGroupIndex(leaf, ngroups);
+
+		leaf->nunit = index->first[group + 1] - index->first[group];
+		memcpy(leaf->unit, index->runs + index->first[group], leaf->nunit * sizeof(int));
+		return;
+	}
 	for (int i = 0; i < m->nspecs; i++)
 		all_pruned &= leaf->prune[i] != NULL;
 	if (!leaf->rescanned || !all_pruned)
 	{
 		for (int r = 0; r < m->nruns; r++)
 		{
-			if (m->runs[r].bucket % ngroups == group && RunWanted(leaf, &m->runs[r]))
+			if (RunWanted(leaf, &m->runs[r]))
 				leaf->unit[leaf->nunit++] = r;
 		}
 		return;
@@ -242,7 +308,7 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 		{
 			if (bits[b / 8] == 0)
 				b |= 7;
-			else if ((bits[b / 8] & (1 << (b % 8))) && b % ngroups == group)
+			else if (bits[b / 8] & (1 << (b % 8)))
 			{
 				for (int at = first[b]; at < first[b + 1]; at++)
 					leaf->unit[leaf->nunit++] = leaf->run_index->runs[at];
