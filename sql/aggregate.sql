@@ -10,7 +10,7 @@ INSERT INTO b_b SELECT * FROM b_h WHERE w > 400; INSERT INTO b_b SELECT * FROM b
 ANALYZE a_b; ANALYZE b_b; ANALYZE a_h; ANALYZE b_h;
 
 -- bucketed: no hash, no sort
-CREATE FUNCTION tried(q text, OUT answer text, OUT bucketed boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION grouped(q text, OUT answer text, OUT bucketed boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	plan text;
 BEGIN
@@ -24,7 +24,7 @@ BEGIN
 	bucketed := plan !~ 'Hash|Sort|Merge|Nested';
 END
 $$;
-SELECT q, (tried(q)).* FROM unnest(ARRAY[
+SELECT q, (grouped(q)).* FROM unnest(ARRAY[
 	'SELECT k, count(*) FROM a_b GROUP BY k',
 	'SELECT k, count(*), count(v), sum(v), min(t), max(n), avg(n), bool_or(v > 700) FROM a_b GROUP BY k',
 	'SELECT k FROM a_b GROUP BY k',
@@ -116,7 +116,7 @@ CREATE TABLE f_h (x float8, y text, v int);
 INSERT INTO f_h SELECT CASE i % 7 WHEN 0 THEN 'NaN'::float8 WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN NULL ELSE i % 11 END, CASE WHEN i % 10 = 0 THEN NULL ELSE 'y' || i % 4 END, i FROM generate_series(1, 600) i;
 CREATE FOREIGN TABLE f_b (x float8, y text, v int) SERVER bucketfdw OPTIONS (bucket_by 'x, y', buckets '5', block_rows '30');
 INSERT INTO f_b SELECT * FROM f_h WHERE v < 300; INSERT INTO f_b SELECT * FROM f_h WHERE v >= 300;
-SELECT q, (tried(q)).* FROM unnest(ARRAY[
+SELECT q, (grouped(q)).* FROM unnest(ARRAY[
 	'SELECT x + 0 AS x, y, count(*), sum(v) FROM f_b GROUP BY f_b.x, y',
 	'SELECT y, x + 0 AS x, count(*) FROM f_b GROUP BY y, f_b.x',
 	'SELECT count(*) FROM (SELECT DISTINCT x, y FROM f_b) s']) q;
@@ -130,4 +130,4 @@ EXPLAIN (COSTS OFF) SELECT a.k, count(*) FROM a_b a JOIN b_b b USING (k) GROUP B
 RESET enable_hashagg;
 DROP FOREIGN TABLE a_b, b_b, f_b;
 DROP TABLE a_h, b_h, f_h;
-DROP FUNCTION tried(text);
+DROP FUNCTION grouped(text);

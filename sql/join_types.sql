@@ -17,15 +17,6 @@ INSERT INTO b_b SELECT * FROM b_h;
 INSERT INTO c_b SELECT * FROM c_h WHERE x < 300; INSERT INTO c_b SELECT * FROM c_h WHERE x >= 300;
 ANALYZE a_b; ANALYZE b_b; ANALYZE c_b; ANALYZE a_h; ANALYZE b_h; ANALYZE c_h;
 
--- bucketed: the plan has bucket joins and no other kind of join, no hash and no sort
-CREATE FUNCTION tried(q text, OUT answer text, OUT bucketed boolean) LANGUAGE plpgsql AS $$
-DECLARE
-	plan text := nodes(q);
-BEGIN
-	answer := same(q);
-	bucketed := plan ~ 'BucketJoin' AND plan !~ 'Hash|Sort|Merge|Nested';
-END
-$$;
 
 SELECT q, (tried(q)).* FROM unnest(ARRAY[
 	'SELECT * FROM a_b LEFT JOIN b_b USING (k)',
@@ -116,4 +107,3 @@ SELECT q, (tried(q)).* FROM unnest(ARRAY[
 	'SELECT * FROM m_b WHERE (x, y) IN (SELECT x, y FROM n_b)']) q;
 DROP FOREIGN TABLE a_b, b_b, c_b, m_b, n_b;
 DROP TABLE a_h, b_h, c_h, m_h, n_h;
-DROP FUNCTION tried(text);

@@ -17,14 +17,6 @@ INSERT INTO u_h SELECT i, 'u' || i FROM generate_series(1, 250) i UNION ALL SELE
 CREATE FOREIGN TABLE u_b (k bigint, name text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
 INSERT INTO u_b SELECT * FROM u_h;
 ANALYZE e_b; ANALYZE e1; ANALYZE e2; ANALYZE e3; ANALYZE e4; ANALYZE u_b; ANALYZE e_h; ANALYZE u_h;
-CREATE FUNCTION tried(q text, OUT answer text, OUT bucketed boolean) LANGUAGE plpgsql AS $$
-DECLARE
-	plan text := nodes(q);
-BEGIN
-	answer := same(q);
-	bucketed := plan ~ 'BucketJoin' AND plan !~ 'Hash|Sort|Merge|Nested';
-END
-$$;
 SELECT q, (tried(q)).* FROM unnest(ARRAY[
 	'SELECT * FROM e_b JOIN u_b USING (k)',
 	'SELECT name, day, v FROM u_b u JOIN e_b e ON e.k = u.k',
@@ -93,4 +85,3 @@ SELECT ctid FROM e_b WHERE day < '2024-01-02';
 DROP TABLE e_b;
 DROP FOREIGN TABLE u_b, e4;
 DROP TABLE e_h, u_h;
-DROP FUNCTION tried(text);

@@ -100,3 +100,14 @@ BEGIN
 	RETURN result;
 END
 $$;
+
+-- The query every way, and whether its plan has bucket joins and no other kind
+-- of join, no hash and no sort.
+CREATE FUNCTION tried(q text, OUT answer text, OUT bucketed boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	plan text := nodes(q);
+BEGIN
+	answer := same(q);
+	bucketed := plan ~ 'BucketJoin' AND plan !~ 'Hash|Sort|Merge|Nested';
+END
+$$;

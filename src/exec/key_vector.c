@@ -147,7 +147,7 @@ KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 }
 
 int
-KeyVectorCompareFull(const KeyVector *a, int i, const KeyVector *b, int j)
+KeyVectorCompareFlags(const KeyVector *a, int i, const KeyVector *b, int j, const uint8 *flags)
 {
 	int			arow = KeyVectorRow(a, i);
 	int			brow = KeyVectorRow(b, j);
@@ -160,18 +160,22 @@ KeyVectorCompareFull(const KeyVector *a, int i, const KeyVector *b, int j)
 		bool		bnull = bv->nulls && bv->nulls[brow];
 		int			c;
 
+		if (anull && bnull)
+			continue;
 		if (anull || bnull)
-		{
-			if (anull && bnull)
-				continue;
-			return anull ? 1 : -1;
-		}
+			return (anull == (flags && (flags[k] & BF_SORT_NULLS_FIRST))) ? -1 : 1;
 		c = KeyCompare(a->classes[k], a->types[k], av->values[arow],
 					   b->types[k], bv->values[brow]);
 		if (c != 0)
-			return c;
+			return (c < 0) == !(flags && (flags[k] & BF_SORT_DESC)) ? -1 : 1;
 	}
 	return 0;
+}
+
+int
+KeyVectorCompareFull(const KeyVector *a, int i, const KeyVector *b, int j)
+{
+	return KeyVectorCompareFlags(a, i, b, j, NULL);
 }
 
 int

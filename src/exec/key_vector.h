@@ -59,6 +59,10 @@ extern void KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls);
 /* Full comparison of two entries, NULLs last and equal to each other. */
 extern int	KeyVectorCompareFull(const KeyVector *a, int i, const KeyVector *b, int j);
 
+/* The same where columns may be descending or have NULLs first (BF_SORT_* per key, NULL: none). */
+extern int	KeyVectorCompareFlags(const KeyVector *a, int i, const KeyVector *b, int j,
+								  const uint8 *flags);
+
 /* Compare two entries. */
 static inline int
 KeyVectorCompare(const KeyVector *a, int i, const KeyVector *b, int j)

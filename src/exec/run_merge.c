@@ -73,33 +73,6 @@ GatherColumn(Batch *batch, int col)
 	batch->loaded[col] = true;
 }
 
-/* KeyVectorCompareFull for columns of which some are descending or have nulls first. */
-static int
-CompareByFlags(const MergeState *merge, const KeyVector *a, int i, const KeyVector *b, int j)
-{
-	int			arow = KeyVectorRow(a, i);
-	int			brow = KeyVectorRow(b, j);
-
-	for (int k = 0; k < a->nkeys; k++)
-	{
-		const ColumnVector *av = &a->batch->cols[a->cols[k]];
-		const ColumnVector *bv = &b->batch->cols[b->cols[k]];
-		bool		anull = av->nulls && av->nulls[arow];
-		bool		bnull = bv->nulls && bv->nulls[brow];
-		int			c;
-
-		if (anull && bnull)
-			continue;
-		if (anull || bnull)
-			return (anull == ((merge->flags[k] & BF_SORT_NULLS_FIRST) != 0)) ? -1 : 1;
-		c = KeyCompare(a->classes[k], a->types[k], av->values[arow],
-					   b->types[k], bv->values[brow]);
-		if (c != 0)
-			return (c < 0) == ((merge->flags[k] & BF_SORT_DESC) == 0) ? -1 : 1;
-	}
-	return 0;
-}
-
 /* Heap order: by image, then by full comparison. */
 static inline bool
 NodeBefore(LeafReader *leaf, const HeapNode *a, const HeapNode *b)
@@ -116,9 +89,8 @@ NodeBefore(LeafReader *leaf, const HeapNode *a, const HeapNode *b)
 		return x->block == NULL && y->block != NULL;
 	if (x->block->keys.exact && a->k64 != KEY64_NULL)
 		return a->cursor < b->cursor;
-	if (leaf->merge->flags != NULL)
-		return CompareByFlags(leaf->merge, &x->block->keys, x->pos, &y->block->keys, y->pos) < 0;
-	return KeyVectorCompareFull(&x->block->keys, x->pos, &y->block->keys, y->pos) < 0;
+	return KeyVectorCompareFlags(&x->block->keys, x->pos, &y->block->keys, y->pos,
+								 leaf->merge->flags) < 0;
 }
 
 static void
