@@ -222,12 +222,6 @@ AnswerFinish(Answer *answer)
 		tuplesort_performsort(answer->sort);
 }
 
-int64
-AnswerRows(const Answer *answer)
-{
-	return answer->rows;
-}
-
 void
 AnswerFree(Answer *answer)
 {

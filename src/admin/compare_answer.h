@@ -23,8 +23,6 @@ extern void AnswerAdd(Answer *answer, TupleTableSlot *slot);
 /* No more rows will come. */
 extern void AnswerFinish(Answer *answer);
 
-extern int64 AnswerRows(const Answer *answer);
-
 /* Two finished answers whose columns are of the same types: have they the same rows? */
 extern bool AnswersSame(Answer *a, Answer *b);
 

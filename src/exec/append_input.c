@@ -287,10 +287,7 @@ AppendInputNext(AppendInput *append, const KeyBound *bound)
 	}
 	if (n == 0)
 		return NULL;
-	batch->nrows = n;
-	batch->nselected = n;
-	batch->selection = NULL;
-	memset(batch->loaded, 0, append->ncols * sizeof(bool));
+	BatchReset(batch, n);
 	return batch;
 }
 

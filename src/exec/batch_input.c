@@ -1,7 +1,7 @@
 /*
  * batch_input.c
- *	  A child of a node of ours, read batch by batch: a Foreign Scan or a
- *	  BucketJoin.
+ *	  A child of a node of ours, read batch by batch: a Foreign Scan, a
+ *	  BucketJoin, or an Append of Foreign Scans.
  */
 #include "postgres.h"
 

@@ -350,7 +350,7 @@ GatherOutput(Batch *batch, int col)
 	batch->loaded[col] = true;
 }
 
-/* The output batch, empty; made on first use. */
+/* The output batch, made on first use. */
 static Batch *
 MakeOutputBatch(BucketJoinState *state)
 {
@@ -371,7 +371,6 @@ MakeOutputBatch(BucketJoinState *state)
 		batch->load_arg = state;
 		MemoryContextSwitchTo(old);
 	}
-	memset(batch->loaded, 0, state->nout * sizeof(bool));
 	return batch;
 }
 
@@ -418,8 +417,6 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 		InstrStopNode(ps->instrument, n);
 	if (n == 0)
 		return NULL;
-	batch->nrows = n;
-	batch->nselected = n;
-	batch->selection = NULL;
+	BatchReset(batch, n);
 	return batch;
 }

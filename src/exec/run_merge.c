@@ -351,10 +351,7 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	}
 	if (n == 0)
 		return NULL;
-	batch->nrows = n;
-	batch->nselected = n;
-	batch->selection = NULL;
-	memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
+	BatchReset(batch, n);
 	return batch;
 }
 

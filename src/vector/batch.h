@@ -49,4 +49,14 @@ BatchColumn(Batch *batch, int col)
 	return &batch->cols[col];
 }
 
+/* Make a batch one of nrows rows, all selected, with no column loaded. */
+static inline void
+BatchReset(Batch *batch, int nrows)
+{
+	batch->nrows = nrows;
+	batch->nselected = nrows;
+	batch->selection = NULL;
+	memset(batch->loaded, 0, batch->ncols * sizeof(bool));
+}
+
 #endif							/* BF_BATCH_H */
