@@ -51,6 +51,9 @@ extern void BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid
 /* The info of a rel that is a bucketed table, else NULL. */
 extern BucketRelInfo *BucketRelInfoGet(RelOptInfo *rel);
 
+/* Testing a row by a batch qual, 1 ns and more, in units of cpu_operator_cost. */
+#define BATCH_QUAL_COST 0.1
+
 /*
  * Cost of reading the table: row by row through the executor, or (batches)
  * as one input of a bucket join.  ncols is the number of columns read.

@@ -155,8 +155,31 @@ LoopCount(PlannerInfo *root, Relids outer)
 }
 
 /*
- * Cost of one lookup.  Blocks and files that an earlier loop read are in
- * cache, so the pages fetched in all loops together are shared out.
+ * Pages fetched by one of so many lookups that read so many rows, as a cost.
+ * What an earlier lookup fetched may still be in cache: of blocks touched at
+ * random core's formula for heap pages says how many are fetched.
+ */
+static Cost
+LookupPagesCost(PlannerInfo *root, RelOptInfo *rel, double rows, double loops)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	double		pages = Max(1.0, rel->pages);
+	double		block_rows = Max(1.0, Min(info->options->block_rows,
+										  info->rows / Max(1, info->nruns)));
+	double		blocks = Max(1.0, Min(pages, info->rows / block_rows));
+	double		touched = Max(1.0, blocks * rows / Max(info->rows, 1.0));
+	double		width = pages / blocks * Min(1.0, (double) list_length(rel->reltarget->exprs) /
+											 Max(1, info->natts));
+	double		fetched;
+
+	fetched = index_pages_fetched(touched * loops, (BlockNumber) blocks, 0, root) / loops;
+	return fetched * (random_page_cost + Max(0.0, width - 1.0) * seq_page_cost);
+}
+
+/*
+ * Cost of one lookup: one block is decoded in each run of the bucket, and the
+ * row found in it by binary search, which costs no more than the rest of
+ * START_COST; of several values every row of the blocks is tested.
  */
 static Cost
 LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPins *pins)
@@ -166,21 +189,18 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 	double		rows = KeyPinsRows(info, pins);
 	double		runs = Max(1.0, Min(info->nruns, info->nruns * pins->fraction));
 	double		files = Max(1.0, Min(info->nfiles, runs));
-	double		pages = Max(1.0, info->bytes / BLCKSZ);
-	double		read = Max(runs, pages * rows / Max(info->rows, 1));
-	double		total = read * loops;
 	double		opened = files;
 	Cost		cost;
 
-	/* in the long run no page is fetched twice while the table fits the cache */
-	if (total > pages && pages <= effective_cache_size)
-		read = pages / loops;
-	if (info->nfiles <= KEPT_FILES && files * loops > info->nfiles)
-		opened = info->nfiles / loops;
+	/* files stay open between lookups if they are not too many */
+	if (info->nfiles <= KEPT_FILES)
+		opened = Min(files, info->nfiles / loops);
 
 	cost = opened * OPEN_COST * seq_page_cost;
+	cost += LookupPagesCost(root, rel, rows, loops);
 	cost += BucketReadCost(rel, rows, 0.0);
-	cost += read * (random_page_cost + seq_page_cost) / 2;
+	if (pins->combinations > 1 || pins->nulls)
+		cost += rows * BATCH_QUAL_COST * cpu_operator_cost;
 	cost += (START_COST + runs) * cpu_tuple_cost;
 	cost += param->ppi_rows * (info->row_qual_cost.per_tuple + cpu_tuple_cost +
 							   rel->reltarget->cost.per_tuple);
