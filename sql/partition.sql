@@ -67,7 +67,64 @@ DELETE FROM e_h WHERE day >= '2024-06-01';
 INSERT INTO e_b SELECT i, '2024-06-05', i, 'other' FROM generate_series(1, 40) i;
 INSERT INTO e_h SELECT i, '2024-06-05', i, 'other' FROM generate_series(1, 40) i;
 SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k)')).*;
--- many partitions plan fast enough to be used
+-- partitions that have partitions, with columns in other places on each level
+DROP TABLE e_b;
+CREATE TABLE e_b (k int, day date, v int, t text) PARTITION BY RANGE (day);
+CREATE TABLE e_jan (gone int, t text, k int, v int, day date) PARTITION BY LIST (t);
+ALTER TABLE e_jan DROP COLUMN gone;
+CREATE FOREIGN TABLE e_jan_1 (day date, gone int, v int, k int, t text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '8');
+ALTER FOREIGN TABLE e_jan_1 DROP COLUMN gone;
+ALTER TABLE e_jan ATTACH PARTITION e_jan_1 FOR VALUES IN ('t1', 't2', 't3');
+CREATE TABLE e_jan_2 PARTITION OF e_jan FOR VALUES IN ('t0', 't4', 't5', 't6', 't7', 't8', 't9', 't10', 't11', 't12', 't13', 't14', 't15', 't16', 'late')
+	PARTITION BY RANGE (v);
+CREATE FOREIGN TABLE e_jan_2a PARTITION OF e_jan_2 FOR VALUES FROM (0) TO (1000) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4', sort_by 'k, day');
+CREATE FOREIGN TABLE e_jan_2b PARTITION OF e_jan_2 FOR VALUES FROM (1000) TO (1000000) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '12');
+ALTER TABLE e_b ATTACH PARTITION e_jan FOR VALUES FROM ('2024-01-01') TO ('2024-02-01');
+CREATE FOREIGN TABLE e_feb PARTITION OF e_b FOR VALUES FROM ('2024-02-01') TO ('2024-03-01') SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '8');
+-- nothing in it, and nothing below it
+CREATE TABLE e_mar PARTITION OF e_b FOR VALUES FROM ('2024-03-01') TO ('2024-04-01') PARTITION BY LIST (t);
+DELETE FROM e_h WHERE day >= '2024-03-01';
+INSERT INTO e_b SELECT * FROM e_h;
+ANALYZE e_b; ANALYZE e_h;
+SELECT q, (tried(q)).* FROM unnest(ARRAY[
+	'SELECT * FROM e_b JOIN u_b USING (k)',
+	'SELECT e.t, u.name, e.day FROM u_b u LEFT JOIN e_b e ON e.k = u.k AND e.t <> ''t5''',
+	'SELECT * FROM u_b FULL JOIN e_b USING (k)',
+	'SELECT * FROM u_b WHERE NOT EXISTS (SELECT FROM e_b WHERE e_b.k = u_b.k)',
+	'SELECT * FROM e_jan JOIN u_b USING (k)',
+	'SELECT * FROM e_b JOIN u_b USING (k) WHERE day < ''2024-01-20'' AND t = ''t2''',
+	'SELECT * FROM e_b JOIN u_b USING (k) WHERE v < 1000 AND t IN (''t7'', ''t3'')',
+	'SELECT * FROM e_b JOIN u_b USING (k) WHERE day > ''2024-03-10''',
+	'SELECT a.v, b.v AS w, name FROM e_b a JOIN u_b USING (k) JOIN e_b b USING (k) WHERE a.v < 300 AND b.t = ''t9''',
+	'SELECT e.k, count(*), max(name) FROM e_b e JOIN u_b USING (k) GROUP BY e.k']) q;
+SELECT q, same(q) FROM unnest(ARRAY['SELECT count(*), sum(v), max(day) FROM e_b', 'SELECT k, count(*) FROM e_b GROUP BY k',
+	'SELECT e FROM e_b e JOIN u_b USING (k) WHERE v < 50',
+	'SELECT x, (SELECT count(*) FROM e_b JOIN u_b USING (k) WHERE day = date ''2024-01-01'' + x AND t = ''t'' || x) FROM generate_series(0, 50, 5) x']) q;
+SELECT reason, detail FROM bucketfdw.why_not('SELECT e FROM e_b e JOIN u_b USING (k)');
+SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_b JOIN u_h USING (k) WHERE day < ''2024-02-01''');
+-- the best order of joins is looked for by GEQO, which forgets what it tried
+SET geqo_threshold = 2;
+SELECT (tried('SELECT a.v, b.v AS w, c.name FROM e_b a JOIN u_b USING (k) JOIN e_b b USING (k) JOIN u_b c USING (k) WHERE a.v < 300 AND b.v < 900')).*;
+RESET geqo_threshold;
+-- pruning on both levels when the statement starts
+SET plan_cache_mode = force_generic_plan;
+PREPARE d(date, text) AS SELECT count(*), sum(v) FROM e_b JOIN u_b USING (k) WHERE day >= $1 AND t = $2;
+EXECUTE d('2024-01-01', 't2'); EXECUTE d('2024-02-01', 't2'); EXECUTE d('2024-03-01', 't2');
+SELECT count(*), sum(v) FROM e_h JOIN u_h USING (k) WHERE day >= '2024-01-01' AND t = 't2';
+SELECT count(*), sum(v) FROM e_h JOIN u_h USING (k) WHERE day >= '2024-02-01' AND t = 't2';
+DEALLOCATE d;
+RESET plan_cache_mode;
+EXPLAIN (COSTS OFF) SELECT name, v FROM e_b JOIN u_b USING (k) WHERE t IN ('t1', 't4');
+-- a leaf of the second level that is bucketed by another column
+CREATE FOREIGN TABLE e_mar_1 PARTITION OF e_mar FOR VALUES IN ('t1') SERVER bucketfdw OPTIONS (bucket_by 'v', buckets '4');
+SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k)')).*;
+SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_b JOIN u_b USING (k)');
+DROP FOREIGN TABLE e_mar_1;
+-- or not bucketed at all
+CREATE TABLE e_mar_1 PARTITION OF e_mar FOR VALUES IN ('t1');
+SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_b JOIN u_b USING (k)');
+SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_mar JOIN u_b USING (k)');
+-- many partitions: all of them are one side
 DROP TABLE e_b;
 CREATE TABLE e_b (k int, day date, v int, t text) PARTITION BY RANGE (day);
 SELECT format('CREATE FOREIGN TABLE p%s PARTITION OF e_b FOR VALUES FROM (%L) TO (%L) SERVER bucketfdw OPTIONS (bucket_by ''k'', buckets ''32'')', i, date '2024-01-01' + i, date '2024-01-02' + i)
@@ -75,8 +132,12 @@ FROM generate_series(0, 89) i
 \set ECHO none
 \gexec
 \set ECHO all
-INSERT INTO e_b SELECT * FROM e_h WHERE day < '2024-03-30';
-SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k) WHERE day < ''2024-03-30''')).bucketed;
+INSERT INTO e_h SELECT i % 300, date '2024-03-01' + i % 30, 5000 + i, 'mar' FROM generate_series(1, 900) i;
+INSERT INTO e_b SELECT * FROM e_h;
+ANALYZE e_b; ANALYZE e_h;
+SELECT q, (tried(q)).* FROM unnest(ARRAY['SELECT * FROM e_b JOIN u_b USING (k)', 'SELECT name, day FROM u_b LEFT JOIN e_b USING (k)',
+	'SELECT * FROM e_b JOIN u_b USING (k) WHERE day BETWEEN ''2024-01-15'' AND ''2024-03-15''']) q;
+SELECT regexp_replace(nodes('SELECT * FROM e_b JOIN u_b USING (k)'), '(, Foreign Scan){91}$', ', 91 scans');
 -- locking the parent asks partitions for a ctid they do not have
 SELECT count(*) FROM (SELECT k FROM e_b WHERE day < '2024-01-05' FOR SHARE) s;
 UPDATE u_h SET k = u_h.k FROM e_b WHERE e_b.k = u_h.k AND day < '2024-01-02' AND false;

@@ -11,9 +11,7 @@
 
 #include "access/stratnum.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_type_d.h"
-#include "commands/defrem.h"
 #include "compat.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -21,22 +19,24 @@
 #include "plan/batch_qual.h"
 #include "spec/collation.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 int
 KeyOperatorStrategy(Oid opno, KeyClass *keyclass)
 {
 	Oid			left;
 	Oid			right;
-	Oid			opclass;
+	TypeCacheEntry *type;
 
 	op_input_types(opno, &left, &right);
 	*keyclass = KeyClassOfType(left);
 	if (*keyclass == KEYCLASS_NONE || KeyClassOfType(right) != *keyclass)
 		return 0;
-	opclass = GetDefaultOpClass(left, BTREE_AM_OID);
-	if (!OidIsValid(opclass))
+	/* GetDefaultOpClass reads the catalog each time, the type cache keeps the answer */
+	type = lookup_type_cache(left, TYPECACHE_BTREE_OPFAMILY);
+	if (!OidIsValid(type->btree_opf))
 		return 0;
-	return get_op_opfamily_strategy(opno, get_opclass_family(opclass));
+	return get_op_opfamily_strategy(opno, type->btree_opf);
 }
 
 bool

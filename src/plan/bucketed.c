@@ -12,6 +12,7 @@
 #include "plan/bucketed.h"
 #include "plan/scan_path.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #define BUCKETED_MAGIC 0x626b6564
 
@@ -22,6 +23,13 @@ typedef struct BucketedJoin
 	List	   *inputs;			/* BucketInput */
 	Cost		cheapest;		/* total cost of the cheapest bucket join, 0: there is none */
 } BucketedJoin;
+
+/* fdw_private of a partitioned table, which has no wrapper of its own. */
+typedef struct BucketedTree
+{
+	int			magic;
+	List	   *inputs;			/* BucketInput: one or none */
+} BucketedTree;
 
 /* Ways kept per join relation; more would make planning of many tables slow. */
 #define MAX_INPUTS 4
@@ -71,15 +79,41 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	return input;
 }
 
-/* The parent's column that a partition's column is, 0 when there is none. */
+/* The column of the topmost table that a partition's column is, 0 when there is none. */
 static AttrNumber
-ParentColumn(PlannerInfo *root, RelOptInfo *child, AttrNumber attnum)
+ParentColumn(PlannerInfo *root, RelOptInfo *top, RelOptInfo *leaf, AttrNumber attnum)
 {
-	AppendRelInfo *appinfo = root->append_rel_array[child->relid];
+	Index		rti = leaf->relid;
 
-	if (appinfo == NULL || attnum > appinfo->num_child_cols)
-		return 0;
-	return appinfo->parent_colnos[attnum - 1];
+	while (rti != top->relid)
+	{
+		AppendRelInfo *appinfo = root->append_rel_array[rti];
+
+		if (appinfo == NULL || attnum < 1 || attnum > appinfo->num_child_cols)
+			return 0;
+		attnum = appinfo->parent_colnos[attnum - 1];
+		rti = appinfo->parent_relid;
+	}
+	return attnum;
+}
+
+/* The live partitions that hold rows, those of partitioned partitions too; *leaves grows. */
+static void
+AddLeaves(PlannerInfo *root, RelOptInfo *rel, List **leaves)
+{
+	int			part = -1;
+
+	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
+	{
+		RelOptInfo *child = rel->part_rels[part];
+
+		if (child == NULL || IS_DUMMY_REL(child))
+			continue;
+		if (planner_rt_fetch(child->relid, root)->inh)
+			AddLeaves(root, child, leaves);
+		else
+			*leaves = lappend(*leaves, child);
+	}
 }
 
 /* Is the Var in the target, so that an Append delivers it? */
@@ -99,8 +133,8 @@ InTarget(RelOptInfo *rel, Var *var)
 }
 
 /*
- * A partitioned table whose live partitions are all bucketed by the same
- * columns: one input with more runs.  Counts, attribute numbers and further
+ * A partitioned table whose live partitions, on whatever level, are all
+ * bucketed by the same columns: one input with more runs.  Counts, attribute numbers and further
  * sort columns may differ.  NULL when it is not so, or when the target needs
  * more than columns.
  */
@@ -108,25 +142,23 @@ static BucketInput *
 PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 {
 	BucketInput *input = NULL;
+	List	   *leaves = NIL;
 	List	   *paths = NIL;
 	ListCell   *lc;
-	int			part = -1;
 
 	foreach(lc, rel->reltarget->exprs)
 	{
 		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
 			return NULL;
 	}
-	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
+	AddLeaves(root, rel, &leaves);
+	foreach(lc, leaves)
 	{
-		RelOptInfo *child = rel->part_rels[part];
-		BucketRelInfo *info;
+		RelOptInfo *child = lfirst(lc);
+		BucketRelInfo *info = BucketRelInfoGet(child);
 		const BucketSpec *spec;
 		List	   *attnums = NIL;
 
-		if (child == NULL || IS_DUMMY_REL(child))
-			continue;
-		info = BucketRelInfoGet(child);
 		if (info == NULL)
 			return NULL;
 		spec = info->options->spec;
@@ -140,7 +172,7 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 			input->nbuckets = spec->nbuckets;
 			for (int k = 0; k < spec->nkeys; k++)
 			{
-				AttrNumber	attnum = ParentColumn(root, child, spec->sort[k].attnum);
+				AttrNumber	attnum = ParentColumn(root, rel, child, spec->sort[k].attnum);
 				Var		   *var = attnum > 0 ? ColumnVar(root, rel, attnum) : NULL;
 
 				if (var == NULL || !InTarget(rel, var))
@@ -154,7 +186,7 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 		for (int k = 0; k < spec->nkeys; k++)
 		{
 			if (spec->sort[k].keyclass != input->classes[k] ||
-				ParentColumn(root, child, spec->sort[k].attnum) !=
+				ParentColumn(root, rel, child, spec->sort[k].attnum) !=
 				linitial_node(Var, input->vars[k])->varattno)
 				return NULL;
 			attnums = lappend_int(attnums, spec->sort[k].attnum);
@@ -173,9 +205,21 @@ BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (rel->reloptkind == RELOPT_BASEREL && rel->part_rels != NULL && !IS_DUMMY_REL(rel))
 	{
-		BucketInput *input = PartitionedInput(root, rel);
+		BucketedTree *tree = rel->fdw_private;
 
-		return input ? list_make1(input) : NIL;
+		/* asked for in each order of joins; GEQO forgets what it makes in one of them */
+		if (tree == NULL)
+		{
+			MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
+			BucketInput *input = PartitionedInput(root, rel);
+
+			tree = palloc0(sizeof(BucketedTree));
+			tree->magic = BUCKETED_MAGIC;
+			tree->inputs = input ? list_make1(input) : NIL;
+			rel->fdw_private = tree;
+			MemoryContextSwitchTo(old);
+		}
+		return tree->magic == BUCKETED_MAGIC ? tree->inputs : NIL;
 	}
 	if (rel->reloptkind == RELOPT_BASEREL)
 		return BucketRelInfoGet(rel) ? list_make1(BaseInput(root, rel)) : NIL;

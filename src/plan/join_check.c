@@ -155,7 +155,7 @@ HoldsBucketedTable(PlannerInfo *root, RelOptInfo *rel)
 			return true;
 		if (base->subroot != NULL && LevelHoldsBucketedTable(base->subroot))
 			return true;
-		if (base->reloptkind != RELOPT_BASEREL || !planner_rt_fetch(rti, root)->inh)
+		if (!IS_SIMPLE_REL(base) || !planner_rt_fetch(rti, root)->inh)
 			continue;
 		foreach(lc, root->append_rel_list)
 		{

@@ -63,20 +63,12 @@ CountPartitions(PlannerInfo *root, Index parent, int *ours, int *others)
 
 /* All partitions are bucketed and still they are no input: what is it? */
 static char *
-PartitionedDetail(PlannerInfo *root, RelOptInfo *rel, const char *label)
+PartitionedDetail(RelOptInfo *rel, const char *label)
 {
 	ListCell   *lc;
-	int			part = -1;
 
 	if (rel->part_rels == NULL)
 		return psprintf("%s has children by inheritance, which are not joined as one", label);
-	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
-	{
-		RelOptInfo *child = rel->part_rels[part];
-
-		if (child != NULL && planner_rt_fetch(child->relid, root)->inh)
-			return psprintf("partitions of %s are partitioned again; this version joins one level of them", label);
-	}
 	foreach(lc, rel->reltarget->exprs)
 	{
 		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
@@ -117,7 +109,7 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 		rejection->code = others > 0 ? REASON_PARTITION_MIX : REASON_PARTITIONED;
 		rejection->detail = others > 0 ?
 			psprintf("of the partitions of %s, %d are bucketed and %d are not", label, ours, others) :
-			PartitionedDetail(root, rel, label);
+			PartitionedDetail(rel, label);
 	}
 	else if (rte->rtekind == RTE_SUBQUERY)
 	{
