@@ -56,7 +56,7 @@ SET bucketfdw.enable_pruning = off;
 SELECT measured('SELECT * FROM t_b WHERE k = 42', 'Buckets Read');
 RESET bucketfdw.enable_pruning;
 
-EXPLAIN (COSTS OFF) SELECT name FROM t_b WHERE k = 42 AND name LIKE 'name%' AND d > '2020-01-01';
+EXPLAIN (COSTS OFF) SELECT name FROM t_b WHERE k = 42 AND name LIKE '%ame%' AND d > '2020-01-01';
 EXPLAIN (COSTS OFF, VERBOSE) SELECT name FROM t_b WHERE k = ANY ('{1,2}');
 
 -- prepared statements keep right when the plan becomes generic

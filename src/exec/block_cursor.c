@@ -260,73 +260,85 @@ LoadBlockColumn(Batch *batch, int col)
 	batch->loaded[col] = true;
 }
 
+/* Can the qual on column col hold for no row of the block, by its statistics? */
+static bool
+QualCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno, const LeafQual *qual, int col)
+{
+	FileReader *reader = cursor->file->reader;
+	int			nrows = reader->blocks[blockno].nrows;
+	int			filecol = cursor->file->filecols[col];
+	BlockColumnStats stats;
+	SkipOp		op;
+
+	if (qual->never)
+		return true;
+	if (LeafQualIsBucket(qual) || LeafQualAlways(qual))
+		return false;
+	if (qual->op == LEAF_OR)
+	{
+		for (int a = 0; a < qual->narms; a++)
+		{
+			if (!QualCanSkip(leaf, cursor, blockno, &qual->arms[a], qual->armcols[a]))
+				return false;
+		}
+		return true;
+	}
+	/* all rows are NULL in files older than the column */
+	if (filecol < 0)
+		return qual->op != LEAF_ISNULL;
+	FileReaderColumnStats(reader, blockno, filecol, &stats);
+	switch (qual->op)
+	{
+		case LEAF_EQ:
+			op = SKIP_EQ;
+			break;
+		case LEAF_LT:
+			op = SKIP_LT;
+			break;
+		case LEAF_LE:
+			op = SKIP_LE;
+			break;
+		case LEAF_GT:
+			op = SKIP_GT;
+			break;
+		case LEAF_GE:
+			op = SKIP_GE;
+			break;
+		case LEAF_PREFIX:
+			op = SKIP_PREFIX;
+			break;
+		case LEAF_ISNULL:
+			op = SKIP_ISNULL;
+			break;
+		case LEAF_NOTNULL:
+		case LEAF_NE:
+		case LEAF_NONE_OF:
+			op = SKIP_NOTNULL;
+			break;
+		case LEAF_ANY:
+			for (int v = 0; v < qual->nvalues; v++)
+			{
+				if (!BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype,
+									   SKIP_EQ, qual->valuetype, qual->values[v]))
+					return false;
+			}
+			return true;
+		default:
+			return false;
+	}
+	return BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype, op,
+							 qual->valuetype, qual->nvalues > 0 ? qual->values[0] : (Datum) 0);
+}
+
 /* Can the quals hold for no row of the block, by its statistics? */
 static bool
 BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
 {
-	FileReader *reader = cursor->file->reader;
-	int			nrows = reader->blocks[blockno].nrows;
-
 	if (!bf_enable_pruning)
 		return false;
 	for (int i = 0; i < leaf->nquals; i++)
 	{
-		const LeafQual *qual = &leaf->quals[i];
-		int			filecol = cursor->file->filecols[leaf->qualcols[i]];
-		BlockColumnStats stats;
-		SkipOp		op;
-
-		if (qual->never)
-			return true;
-		if (LeafQualIsBucket(qual))
-			continue;
-		if (filecol < 0)
-		{
-			/* all rows are NULL there */
-			if (qual->op != LEAF_ISNULL)
-				return true;
-			continue;
-		}
-		FileReaderColumnStats(reader, blockno, filecol, &stats);
-		switch (qual->op)
-		{
-			case LEAF_EQ:
-				op = SKIP_EQ;
-				break;
-			case LEAF_LT:
-				op = SKIP_LT;
-				break;
-			case LEAF_LE:
-				op = SKIP_LE;
-				break;
-			case LEAF_GT:
-				op = SKIP_GT;
-				break;
-			case LEAF_GE:
-				op = SKIP_GE;
-				break;
-			case LEAF_ISNULL:
-				op = SKIP_ISNULL;
-				break;
-			case LEAF_NOTNULL:
-				op = SKIP_NOTNULL;
-				break;
-			case LEAF_ANY:
-				{
-					bool		skip = true;
-
-					for (int v = 0; v < qual->nvalues && skip; v++)
-						skip = BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype,
-												 SKIP_EQ, qual->valuetype, qual->values[v]);
-					if (skip)
-						return true;
-					continue;
-				}
-			default:
-				continue;
-		}
-		if (BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype, op,
-							  qual->valuetype, qual->nvalues > 0 ? qual->values[0] : (Datum) 0))
+		if (QualCanSkip(leaf, cursor, blockno, &leaf->quals[i], leaf->qualcols[i]))
 			return true;
 	}
 	return false;

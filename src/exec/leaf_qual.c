@@ -71,6 +71,7 @@ LeafQualSetArray(LeafQual *qual, Datum array, bool isnull)
 	bool	   *nulls;
 	int			nelems;
 	int			n = 0;
+	bool		anynull;
 
 	qual->never = isnull;
 	qual->nvalues = 0;
@@ -86,6 +87,7 @@ LeafQualSetArray(LeafQual *qual, Datum array, bool isnull)
 		if (!nulls[i])
 			elems[n++] = CopyValue(qual->valuetype, elems[i]);
 	}
+	anynull = n < nelems;
 	qual->values = elems;
 	if (n > 1)
 	{
@@ -100,7 +102,7 @@ LeafQualSetArray(LeafQual *qual, Datum array, bool isnull)
 		n = kept;
 	}
 	qual->nvalues = n;
-	qual->never = (n == 0);
+	qual->never = qual->op == LEAF_NONE_OF ? anynull : n == 0;
 	ComputeValues64(qual);
 }
 
@@ -173,9 +175,23 @@ ContainsDatum(const LeafQual *qual, Datum key)
 			case LEAF_ANY: \
 				SELECT_LOOP(KEY, Contains64(qual->values64, qual->nvalues, key)); \
 				break; \
+			case LEAF_NONE_OF: \
+				SELECT_LOOP(KEY, !Contains64(qual->values64, qual->nvalues, key)); \
+				break; \
 			default: elog(ERROR, "unexpected batch qual operator %d", (int) qual->op); \
 		} \
 	} while (0)
+
+/* Does the text begin with the bytes of the prefix? */
+static inline bool
+HasPrefix(Datum value, Datum prefix)
+{
+	const char *v = DatumGetPointer(value);
+	const char *p = DatumGetPointer(prefix);
+	size_t		len = VARSIZE_ANY_EXHDR(p);
+
+	return VARSIZE_ANY_EXHDR(v) >= len && memcmp(VARDATA_ANY(v), VARDATA_ANY(p), len) == 0;
+}
 
 /* Does a comparison result satisfy the operator? */
 static inline bool
@@ -291,6 +307,36 @@ LeafQualApplySorted(const LeafQual *qual, Batch *batch, int col, uint16 *selecti
 	batch->selection = selection;
 }
 
+/* Rows that one of the arms selects. */
+static void
+ApplyOr(const LeafQual *qual, Batch *batch, uint16 *out)
+{
+	uint16	   *in = batch->selection;
+	int			nin = batch->nselected;
+	uint16		arm[BF_BATCH_ROWS];
+	bool		hit[BF_BATCH_ROWS];
+	int			n = 0;
+
+	memset(hit, false, batch->nrows * sizeof(bool));
+	for (int a = 0; a < qual->narms; a++)
+	{
+		LeafQualApply(&qual->arms[a], batch, qual->armcols[a], arm);
+		for (int i = 0; i < batch->nselected; i++)
+			hit[batch->selection ? batch->selection[i] : i] = true;
+		batch->selection = in;
+		batch->nselected = nin;
+	}
+	for (int i = 0; i < nin; i++)
+	{
+		int			row = in ? in[i] : i;
+
+		out[n] = (uint16) row;
+		n += hit[row];
+	}
+	batch->nselected = n;
+	batch->selection = out;
+}
+
 void
 LeafQualApply(const LeafQual *qual, Batch *batch, int col, uint16 *selection)
 {
@@ -306,9 +352,16 @@ LeafQualApply(const LeafQual *qual, Batch *batch, int col, uint16 *selection)
 		batch->nselected = 0;
 		return;
 	}
+	if (LeafQualAlways(qual))
+		return;
 	if (LeafQualIsBucket(qual))
 	{
 		ApplyBucketId(qual, batch, selection);
+		return;
+	}
+	if (qual->op == LEAF_OR)
+	{
+		ApplyOr(qual, batch, selection);
 		return;
 	}
 	vec = BatchColumn(batch, col);
@@ -344,8 +397,10 @@ LeafQualApply(const LeafQual *qual, Batch *batch, int col, uint16 *selection)
 
 			if (nulls && nulls[row])
 				continue;
-			if (qual->op == LEAF_ANY)
-				match = ContainsDatum(qual, vec->values[row]);
+			if (qual->op == LEAF_ANY || qual->op == LEAF_NONE_OF)
+				match = ContainsDatum(qual, vec->values[row]) == (qual->op == LEAF_ANY);
+			else if (qual->op == LEAF_PREFIX)
+				match = HasPrefix(vec->values[row], qual->values[0]);
 			else
 				match = OpHolds(qual->op,
 								KeyCompare(qual->keyclass, qual->coltype, vec->values[row],

@@ -25,7 +25,10 @@ typedef enum LeafQualOp
 	LEAF_ISNULL,
 	LEAF_NOTNULL,
 	LEAF_BUCKET,				/* bucket_id(modulus, columns) = value */
-	LEAF_BUCKET_ANY				/* bucket_id(modulus, columns) = any (array) */
+	LEAF_BUCKET_ANY,			/* bucket_id(modulus, columns) = any (array) */
+	LEAF_NONE_OF,				/* column <> all (array) */
+	LEAF_PREFIX,				/* the text begins with the value, byte by byte */
+	LEAF_OR						/* one of several quals holds */
 } LeafQualOp;
 
 typedef struct LeafQual
@@ -43,9 +46,14 @@ typedef struct LeafQual
 	Oid		   *hashtypes;		/* their base types */
 	int		   *hashcols;		/* their batch columns, set by the reader */
 
+	/* LEAF_OR only; attnum is that of the first arm */
+	int			narms;
+	struct LeafQual *arms;		/* neither LEAF_OR nor bucket_id */
+	int		   *armcols;		/* their batch columns, set by the reader */
+
 	/* set before reading starts, by LeafQualSetValue / LeafQualSetArray */
-	bool		never;			/* the value is NULL: no row qualifies */
-	int			nvalues;		/* 1, or the elements of LEAF_ANY, sorted, without NULLs */
+	bool		never;			/* no row qualifies: the value is NULL, for one */
+	int			nvalues;		/* 1, or the elements of the array, sorted, without NULLs */
 	Datum	   *values;
 	int64	   *values64;		/* KeySort64 of values, for fixed classes */
 } LeafQual;
@@ -53,7 +61,10 @@ typedef struct LeafQual
 /* Give the qual its value; by-reference values are copied into the current context. */
 extern void LeafQualSetValue(LeafQual *qual, Datum value, bool isnull);
 
-/* Give a qual with = ANY its array (of valuetype elements); NULL elements never match. */
+/*
+ * Give a qual its array (of valuetype elements).  A NULL element equals
+ * nothing, and nothing is known to differ from it.
+ */
 extern void LeafQualSetArray(LeafQual *qual, Datum array, bool isnull);
 
 /*
@@ -81,7 +92,21 @@ LeafQualIsBucket(const LeafQual *qual)
 static inline bool
 LeafQualIsArray(const LeafQual *qual)
 {
-	return qual->op == LEAF_ANY || qual->op == LEAF_BUCKET_ANY;
+	return qual->op == LEAF_ANY || qual->op == LEAF_NONE_OF || qual->op == LEAF_BUCKET_ANY;
+}
+
+/* Does the qual compare with a value, so that it needs one? */
+static inline bool
+LeafQualHasValue(const LeafQual *qual)
+{
+	return qual->op != LEAF_ISNULL && qual->op != LEAF_NOTNULL && qual->op != LEAF_OR;
+}
+
+/* Does every row qualify, NULL or not?  So it is when all elements of an empty array must differ. */
+static inline bool
+LeafQualAlways(const LeafQual *qual)
+{
+	return qual->op == LEAF_NONE_OF && !qual->never && qual->nvalues == 0;
 }
 
 /* Narrow the selection of a batch to the rows of column col that satisfy the qual. */

@@ -18,23 +18,34 @@ typedef struct RunIndex
 	int		   *runs;
 } RunIndex;
 
-/* Batch columns of the columns that a bucket_id qual hashes. */
-static void
-FindHashColumns(LeafReader *leaf, LeafQual *qual)
+/* The batch column of a column that a qual is on. */
+static int
+QualColumn(LeafReader *leaf, AttrNumber attnum)
 {
-	qual->hashcols = palloc(qual->nhash * sizeof(int));
-	for (int h = 0; h < qual->nhash; h++)
+	for (int c = 0; c < leaf->ncols; c++)
 	{
-		int			c;
+		if (leaf->attnums[c] == attnum)
+			return c;
+	}
+	elog(ERROR, "batch qual on column %d that is not read", attnum);
+	return -1;
+}
 
-		for (c = 0; c < leaf->ncols; c++)
-		{
-			if (leaf->attnums[c] == qual->hashattnums[h])
-				break;
-		}
-		if (c == leaf->ncols)
-			elog(ERROR, "batch qual on column %d that is not read", qual->hashattnums[h]);
-		qual->hashcols[h] = c;
+/* Batch columns of a qual beyond that of its attnum. */
+static void
+FindQualColumns(LeafReader *leaf, LeafQual *qual)
+{
+	if (LeafQualIsBucket(qual))
+	{
+		qual->hashcols = palloc(qual->nhash * sizeof(int));
+		for (int h = 0; h < qual->nhash; h++)
+			qual->hashcols[h] = QualColumn(leaf, qual->hashattnums[h]);
+	}
+	if (qual->op == LEAF_OR)
+	{
+		qual->armcols = palloc(qual->narms * sizeof(int));
+		for (int a = 0; a < qual->narms; a++)
+			qual->armcols[a] = QualColumn(leaf, qual->arms[a].attnum);
 	}
 }
 
@@ -62,18 +73,8 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	leaf->qualcols = palloc(nquals * sizeof(int));
 	for (int i = 0; i < nquals; i++)
 	{
-		int			c;
-
-		for (c = 0; c < ncols; c++)
-		{
-			if (attnums[c] == quals[i].attnum)
-				break;
-		}
-		if (c == ncols)
-			elog(ERROR, "batch qual on column %d that is not read", quals[i].attnum);
-		leaf->qualcols[i] = c;
-		if (LeafQualIsBucket(&quals[i]))
-			FindHashColumns(leaf, &quals[i]);
+		leaf->qualcols[i] = QualColumn(leaf, quals[i].attnum);
+		FindQualColumns(leaf, &quals[i]);
 	}
 	leaf->files = palloc0(Max(manifest->nfiles, 1) * sizeof(LeafFile *));
 	leaf->prune = palloc0(Max(manifest->nspecs, 1) * sizeof(uint8 *));

@@ -17,9 +17,17 @@
 List *
 ScanQualDescribe(const LeafQual *qual)
 {
-	/* Oids travel as integers: list_make of int reads them back bit for bit */
-	List	   *desc = list_make3_int(qual->attnum, (int) qual->keyclass, (int) qual->coltype);
+	List	   *desc = NIL;
 
+	/* a list of lists is an OR */
+	if (qual->op == LEAF_OR)
+	{
+		for (int a = 0; a < qual->narms; a++)
+			desc = lappend(desc, ScanQualDescribe(&qual->arms[a]));
+		return desc;
+	}
+	/* Oids travel as integers: list_make of int reads them back bit for bit */
+	desc = list_make3_int(qual->attnum, (int) qual->keyclass, (int) qual->coltype);
 	desc = lappend_int(desc, (int) qual->op);
 	desc = lappend_int(desc, (int) qual->valuetype);
 	if (LeafQualIsBucket(qual))
@@ -38,6 +46,16 @@ ScanQualDescribe(const LeafQual *qual)
 static void
 ReadQual(List *desc, LeafQual *qual)
 {
+	if (IsA(desc, List))
+	{
+		qual->op = LEAF_OR;
+		qual->narms = list_length(desc);
+		qual->arms = palloc0(qual->narms * sizeof(LeafQual));
+		for (int a = 0; a < qual->narms; a++)
+			ReadQual(list_nth(desc, a), &qual->arms[a]);
+		qual->attnum = qual->arms[0].attnum;
+		return;
+	}
 	qual->attnum = (AttrNumber) list_nth_int(desc, 0);
 	qual->keyclass = (KeyClass) list_nth_int(desc, 1);
 	qual->coltype = (Oid) list_nth_int(desc, 2);
@@ -56,6 +74,50 @@ ReadQual(List *desc, LeafQual *qual)
 	}
 }
 
+/* Prepare the expressions of values, in the order in which quals and their arms want them. */
+static void
+InitQualValues(ScanState *ss, int nquals, const LeafQual *quals, List *exprs, List **states)
+{
+	for (int i = 0; i < nquals; i++)
+	{
+		if (quals[i].op == LEAF_OR)
+			InitQualValues(ss, quals[i].narms, quals[i].arms, exprs, states);
+		else if (LeafQualHasValue(&quals[i]))
+			*states = lappend(*states, ExecInitExpr(list_nth(exprs, list_length(*states)), &ss->ps));
+	}
+}
+
+/* Evaluate the values in the same order; *lc is the next expression. */
+static void
+SetQualValues(BucketScanState *scan, int nquals, LeafQual *quals, ListCell **lc)
+{
+	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
+
+	for (int i = 0; i < nquals; i++)
+	{
+		LeafQual   *qual = &quals[i];
+		Datum		value;
+		bool		isnull;
+
+		if (qual->op == LEAF_OR)
+		{
+			SetQualValues(scan, qual->narms, qual->arms, lc);
+			qual->never = true;
+			for (int a = 0; a < qual->narms; a++)
+				qual->never &= qual->arms[a].never;
+			continue;
+		}
+		if (!LeafQualHasValue(qual))
+			continue;
+		value = ExecEvalExprSwitchContext(lfirst(*lc), econtext, &isnull);
+		*lc = lnext(scan->qualexprs, *lc);
+		if (LeafQualIsArray(qual))
+			LeafQualSetArray(qual, value, isnull);
+		else
+			LeafQualSetValue(qual, value, isnull);
+	}
+}
+
 BucketScanState *
 ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *manifest)
 {
@@ -66,7 +128,6 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	List	   *cluster = list_nth(fdw_private, SCAN_PRIVATE_CLUSTER);
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 	ListCell   *lc;
-	ListCell   *expr = list_head(fdw_exprs);
 	int			i = 0;
 
 	scan->magic = BUCKET_SCAN_MAGIC;
@@ -80,20 +141,10 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 
 	scan->nquals = list_length(quals);
 	scan->quals = palloc0(scan->nquals * sizeof(LeafQual));
-	scan->qualexprs = palloc0(scan->nquals * sizeof(ExprState *));
 	i = 0;
 	foreach(lc, quals)
-	{
-		LeafQual   *qual = &scan->quals[i];
-
-		ReadQual(lfirst(lc), qual);
-		if (qual->op != LEAF_ISNULL && qual->op != LEAF_NOTNULL)
-		{
-			scan->qualexprs[i] = ExecInitExpr((Expr *) lfirst(expr), &ss->ps);
-			expr = lnext(fdw_exprs, expr);
-		}
-		i++;
-	}
+		ReadQual(lfirst(lc), &scan->quals[i++]);
+	InitQualValues(ss, scan->nquals, scan->quals, fdw_exprs, &scan->qualexprs);
 	scan->qualcxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw qual values",
 										  ALLOCSET_SMALL_SIZES);
 	if (cluster != NIL)
@@ -124,8 +175,8 @@ ScanNodeOf(PlanState *planstate)
 void
 ScanNodeStart(BucketScanState *scan)
 {
-	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
 	MemoryContext old;
+	ListCell   *lc = list_head(scan->qualexprs);
 
 	if (scan->started)
 		return;
@@ -136,22 +187,10 @@ ScanNodeStart(BucketScanState *scan)
 									  scan->nquals, scan->quals);
 	MemoryContextReset(scan->qualcxt);
 	MemoryContextSwitchTo(scan->qualcxt);
+	SetQualValues(scan, scan->nquals, scan->quals, &lc);
 	scan->never = false;
 	for (int i = 0; i < scan->nquals; i++)
-	{
-		LeafQual   *qual = &scan->quals[i];
-		Datum		value;
-		bool		isnull;
-
-		if (scan->qualexprs[i] == NULL)
-			continue;
-		value = ExecEvalExprSwitchContext(scan->qualexprs[i], econtext, &isnull);
-		if (LeafQualIsArray(qual))
-			LeafQualSetArray(qual, value, isnull);
-		else
-			LeafQualSetValue(qual, value, isnull);
-		scan->never |= qual->never;
-	}
+		scan->never |= scan->quals[i].never;
 	MemoryContextSwitchTo(old);
 	LeafReaderPrune(scan->leaf);
 	scan->started = true;

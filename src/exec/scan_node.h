@@ -31,7 +31,7 @@ typedef struct BucketScanState
 	AttrNumber *attnums;
 	int			nquals;
 	LeafQual   *quals;
-	ExprState **qualexprs;		/* value of each qual, NULL where it has none */
+	List	   *qualexprs;		/* values of the quals that have one, those of the arms of an OR too */
 	MemoryContext qualcxt;		/* holds the values; reset when they change */
 	MemoryContext cxt;			/* lives as long as the node */
 

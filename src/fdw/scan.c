@@ -150,17 +150,16 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		LeafQual	qual;
-		Expr	   *value;
+		List	   *qual_values;
 
 		/* one-time filters stand in a Result above the scan */
 		if (rinfo->pseudoconstant)
 			continue;
-		if (BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &value))
+		if (BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &qual_values))
 		{
 			batch_quals = lappend(batch_quals, rinfo->clause);
 			descs = lappend(descs, ScanQualDescribe(&qual));
-			if (value != NULL)
-				values = lappend(values, value);
+			values = list_concat(values, qual_values);
 		}
 		else
 			row_quals = lappend(row_quals, rinfo->clause);

@@ -42,6 +42,17 @@ compare_max(const BlockColumnStats *stats, KeyClass keyclass, Oid coltype, Oid c
 	return 0;
 }
 
+/* Is a text, and all that begins with it, above all that begins with the prefix? */
+static bool
+above_prefix(Datum min, Datum prefix)
+{
+	const char *m = DatumGetPointer(min);
+	const char *p = DatumGetPointer(prefix);
+
+	return memcmp(VARDATA_ANY(m), VARDATA_ANY(p),
+				  Min(VARSIZE_ANY_EXHDR(m), VARSIZE_ANY_EXHDR(p))) > 0;
+}
+
 bool
 BlockStatsCanSkip(const BlockColumnStats *stats, int nrows, KeyClass keyclass, Oid coltype, SkipOp op,
 				  Oid consttype, Datum value)
@@ -73,6 +84,8 @@ BlockStatsCanSkip(const BlockColumnStats *stats, int nrows, KeyClass keyclass, O
 			return known && max <= 0;
 		case SKIP_GE:
 			return known && max < 0;
+		case SKIP_PREFIX:
+			return (known && max < 0) || above_prefix(stats->min.value, value);
 		case SKIP_ISNULL:
 		case SKIP_NOTNULL:
 			break;

@@ -14,6 +14,7 @@ typedef enum SkipOp
 	SKIP_LE,
 	SKIP_GT,
 	SKIP_GE,
+	SKIP_PREFIX,
 	SKIP_ISNULL,
 	SKIP_NOTNULL
 } SkipOp;
@@ -23,8 +24,9 @@ typedef enum SkipOp
  * is the base type of the column, consttype that of the non-null value, both
  * of keyclass.  The caller vouches that the operator orders (for SKIP_EQ:
  * compares) values as the class does: the type's own btree operator, and for
- * <, <=, >, >= on TEXT and BPCHAR collation C.  value is ignored by SKIP_ISNULL
- * and SKIP_NOTNULL.
+ * <, <=, >, >= on TEXT and BPCHAR collation C.  SKIP_PREFIX is of TEXT: the
+ * column begins with the bytes of value.  value is ignored by SKIP_ISNULL and
+ * SKIP_NOTNULL.
  */
 extern bool BlockStatsCanSkip(const BlockColumnStats *stats, int nrows, KeyClass keyclass,
 							  Oid coltype, SkipOp op, Oid consttype, Datum value);

@@ -11,8 +11,10 @@
 
 #include "access/stratnum.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -243,11 +245,14 @@ QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value
 	Node	   *array = lsecond(op->args);
 	KeyClass	keyclass;
 
-	if (!op->useOr || !RelationSide(linitial(op->args), varno, qual) ||
+	Oid			equal = op->useOr ? op->opno : get_negator(op->opno);
+
+	if (!OidIsValid(equal) || !RelationSide(linitial(op->args), varno, qual) ||
 		!IsRunTimeConstant(array, varno) ||
-		KeyOperatorStrategy(op->opno, &keyclass) != BTEqualStrategyNumber)
+		KeyOperatorStrategy(equal, &keyclass) != BTEqualStrategyNumber ||
+		(qual->modulus > 0 && !op->useOr))
 		return false;
-	qual->op = qual->modulus > 0 ? LEAF_BUCKET_ANY : LEAF_ANY;
+	qual->op = qual->modulus > 0 ? LEAF_BUCKET_ANY : op->useOr ? LEAF_ANY : LEAF_NONE_OF;
 	qual->keyclass = keyclass;
 	qual->valuetype = get_base_element_type(exprType(array));
 	if (!OidIsValid(qual->valuetype))
@@ -260,13 +265,71 @@ QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value
 	return true;
 }
 
-bool
-BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, Expr **value)
+/* A boolean column that must have the given value. */
+static bool
+QualFromBool(Node *node, bool wanted, Index varno, LeafQual *qual, Expr **value)
+{
+	Var		   *column = BatchQualColumn(node, varno);
+
+	if (column == NULL || getBaseType(column->vartype) != BOOLOID)
+		return false;
+	qual->op = LEAF_EQ;
+	qual->attnum = column->varattno;
+	qual->keyclass = KEYCLASS_BOOL;
+	qual->coltype = BOOLOID;
+	qual->valuetype = BOOLOID;
+	*value = (Expr *) makeBoolConst(wanted, false);
+	return true;
+}
+
+/*
+ * LIKE with a constant pattern of plain characters and a % at the end.  Under
+ * a deterministic collation such characters are compared byte by byte.
+ */
+static bool
+QualFromLike(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
+{
+	Var		   *column;
+	Const	   *pattern;
+	text	   *prefix;
+	int			len;
+
+	if (op->opno != OID_TEXT_LIKE_OP || !IsA(lsecond(op->args), Const) ||
+		!CollationAllows(KEYCLASS_TEXT, op->inputcollid, false))
+		return false;
+	column = BatchQualColumn(linitial(op->args), varno);
+	pattern = lsecond(op->args);
+	if (column == NULL || pattern->constisnull ||
+		KeyClassOfType(getBaseType(column->vartype)) != KEYCLASS_TEXT)
+		return false;
+	prefix = DatumGetTextPCopy(pattern->constvalue);
+	len = VARSIZE(prefix) - VARHDRSZ;
+	if (len < 2 || VARDATA(prefix)[--len] != '%')
+		return false;
+	for (int i = 0; i < len; i++)
+	{
+		if (strchr("%_\\", VARDATA(prefix)[i]) != NULL)
+			return false;
+	}
+	SET_VARSIZE(prefix, len + VARHDRSZ);
+	qual->op = LEAF_PREFIX;
+	qual->attnum = column->varattno;
+	qual->keyclass = KEYCLASS_TEXT;
+	qual->coltype = getBaseType(column->vartype);
+	qual->valuetype = TEXTOID;
+	*value = (Expr *) makeConst(TEXTOID, -1, op->inputcollid, -1, PointerGetDatum(prefix), false, false);
+	return true;
+}
+
+/* A comparison that is no OR. */
+static bool
+SimpleQual(Expr *clause, Index varno, LeafQual *qual, Expr **value)
 {
 	memset(qual, 0, sizeof(*qual));
 	*value = NULL;
 	if (IsA(clause, OpExpr))
-		return QualFromOp((OpExpr *) clause, varno, qual, value);
+		return QualFromLike((OpExpr *) clause, varno, qual, value) ||
+			QualFromOp((OpExpr *) clause, varno, qual, value);
 	if (IsA(clause, ScalarArrayOpExpr))
 		return QualFromArrayOp((ScalarArrayOpExpr *) clause, varno, qual, value);
 	if (IsA(clause, NullTest))
@@ -282,5 +345,100 @@ BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, Expr **value)
 		qual->coltype = getBaseType(column->vartype);
 		return true;
 	}
-	return false;
+	if (IsA(clause, BooleanTest))
+	{
+		BooleanTest *test = (BooleanTest *) clause;
+
+		Var		   *column = BatchQualColumn((Node *) test->arg, varno);
+
+		if (column != NULL &&
+			(test->booltesttype == IS_UNKNOWN || test->booltesttype == IS_NOT_UNKNOWN))
+		{
+			qual->op = test->booltesttype == IS_UNKNOWN ? LEAF_ISNULL : LEAF_NOTNULL;
+			qual->attnum = column->varattno;
+			qual->coltype = getBaseType(column->vartype);
+			return true;
+		}
+		/* no row is kept for NULL, so IS TRUE is the column itself */
+		if (test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE)
+			return QualFromBool((Node *) test->arg, test->booltesttype == IS_TRUE,
+								varno, qual, value);
+		return false;
+	}
+	if (is_notclause(clause))
+		return QualFromBool((Node *) get_notclausearg(clause), false, varno, qual, value);
+	return QualFromBool((Node *) clause, true, varno, qual, value);
+}
+
+/*
+ * May the value be computed although no row asks for it?  Core evaluates an
+ * arm of an OR only where those before it do not hold, so one that can fail
+ * must be left to it.
+ */
+static bool
+CannotFail(Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Const:
+		case T_Var:
+			return true;
+		case T_Param:
+			/* others may stand for a subquery */
+			return ((Param *) node)->paramkind == PARAM_EXTERN;
+		case T_RelabelType:
+			return CannotFail((Node *) ((RelabelType *) node)->arg);
+		case T_ArrayExpr:
+			{
+				ListCell   *lc;
+
+				foreach(lc, ((ArrayExpr *) node)->elements)
+				{
+					if (!CannotFail(lfirst(lc)))
+						return false;
+				}
+				return !((ArrayExpr *) node)->multidims;
+			}
+		default:
+			return false;
+	}
+}
+
+/* An OR whose arms are all comparisons of columns. */
+static bool
+QualFromOr(List *args, Index varno, LeafQual *qual, List **values)
+{
+	ListCell   *lc;
+
+	memset(qual, 0, sizeof(*qual));
+	qual->op = LEAF_OR;
+	qual->arms = palloc(list_length(args) * sizeof(LeafQual));
+	foreach(lc, args)
+	{
+		LeafQual   *arm = &qual->arms[qual->narms++];
+		Expr	   *value;
+
+		if (!SimpleQual(lfirst(lc), varno, arm, &value) || LeafQualIsBucket(arm) ||
+			(value != NULL && !CannotFail((Node *) value)))
+			return false;
+		if (value != NULL)
+			*values = lappend(*values, value);
+	}
+	qual->attnum = qual->arms[0].attnum;
+	return true;
+}
+
+bool
+BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, List **values)
+{
+	Expr	   *value;
+
+	*values = NIL;
+	if (is_orclause(clause))
+		return QualFromOr(((BoolExpr *) clause)->args, varno, qual, values);
+	if (!SimpleQual(clause, varno, qual, &value))
+		return false;
+	if (value != NULL)
+		*values = list_make1(value);
+	return true;
 }

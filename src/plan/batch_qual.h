@@ -11,12 +11,13 @@
 /*
  * If clause compares a column of relation varno, or bucketfdw.bucket_id of
  * columns, with a value that is fixed for one execution, by an operator whose
- * meaning the key classes define, fill qual (without its value), set *value to
- * the expression (NULL for IS [NOT] NULL) and return true.  In a join clause
- * the value may hold columns of other relations, which must be parameters of
- * the scan.
+ * meaning the key classes define, fill qual (without its value), set *values to
+ * a list of the value's expression (empty for IS [NOT] NULL) and return true.
+ * So too if it is an OR of such comparisons of columns; *values are then those
+ * of all arms, in their order.  In a join clause a value may hold columns of
+ * other relations, which must be parameters of the scan.
  */
-extern bool BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, Expr **value);
+extern bool BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, List **values);
 
 /* The column of relation varno an expression is under binary-compatible casts, or NULL. */
 extern Var *BatchQualColumn(Node *node, Index varno);

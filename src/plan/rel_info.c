@@ -48,7 +48,7 @@ BucketRelInfoGet(RelOptInfo *rel)
 void
 KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pins)
 {
-	double	   *values = palloc0(spec->nkeys * sizeof(double));
+	double	   *wanted = palloc0(spec->nkeys * sizeof(double));
 	double		share = 1.0;
 	ListCell   *lc;
 
@@ -57,14 +57,14 @@ KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pin
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		LeafQual	qual;
-		Expr	   *value;
+		List	   *values;
 		double		n = 1;
 
 		if (rinfo->pseudoconstant ||
-			!BatchQualFromClause(rinfo->clause, rel->relid, &qual, &value))
+			!BatchQualFromClause(rinfo->clause, rel->relid, &qual, &values))
 			continue;
 		if (LeafQualIsArray(&qual))
-			n = Max(1.0, BfEstimateArrayLength((Node *) value));
+			n = Max(1.0, BfEstimateArrayLength(linitial(values)));
 		if (LeafQualIsBucket(&qual))
 		{
 			if (LeafQualSaysBucket(&qual, spec))
@@ -76,9 +76,9 @@ KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pin
 		for (int k = 0; k < spec->nkeys; k++)
 		{
 			if (qual.attnum != spec->sort[k].attnum ||
-				(values[k] > 0 && values[k] <= n))
+				(wanted[k] > 0 && wanted[k] <= n))
 				continue;
-			values[k] = n;
+			wanted[k] = n;
 			pins->nulls |= qual.op == LEAF_ISNULL;
 		}
 	}
@@ -86,14 +86,14 @@ KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pin
 	pins->combinations = 1;
 	for (int k = 0; k < spec->nkeys; k++)
 	{
-		pins->pinned &= values[k] > 0;
-		pins->combinations *= Max(values[k], 1);
+		pins->pinned &= wanted[k] > 0;
+		pins->combinations *= Max(wanted[k], 1);
 	}
 	pins->fraction = share;
 	if (pins->pinned)
 		pins->fraction = Min(share, pins->combinations / spec->nbuckets);
 	pins->fraction = Min(1.0, pins->fraction);
-	pfree(values);
+	pfree(wanted);
 }
 
 double
@@ -146,11 +146,11 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		LeafQual	qual;
-		Expr	   *value;
+		List	   *values;
 
 		if (rinfo->pseudoconstant)
 			continue;
-		if (!BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &value))
+		if (!BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &values))
 		{
 			row_clauses = lappend(row_clauses, rinfo);
 			other_clauses = lappend(other_clauses, rinfo);
@@ -159,7 +159,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		{
 			/* core knows no statistics of it; we know its share */
 			bucket_share *= Min(1.0, (LeafQualIsArray(&qual) ?
-									  BfEstimateArrayLength((Node *) value) : 1.0) / qual.modulus);
+									  BfEstimateArrayLength(linitial(values)) : 1.0) / qual.modulus);
 		}
 		else
 		{

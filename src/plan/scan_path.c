@@ -67,10 +67,10 @@ static bool
 ClausePins(RestrictInfo *rinfo, RelOptInfo *rel, const SortColumn *col)
 {
 	LeafQual	qual;
-	Expr	   *value;
+	List	   *values;
 
 	return !rinfo->pseudoconstant &&
-		BatchQualFromClause(rinfo->clause, rel->relid, &qual, &value) &&
+		BatchQualFromClause(rinfo->clause, rel->relid, &qual, &values) &&
 		qual.attnum == col->attnum &&
 		(qual.op == LEAF_EQ || qual.op == LEAF_ANY || qual.op == LEAF_ISNULL);
 }

@@ -117,6 +117,8 @@ class Predicates:
             return Seq(f"{r.expr} IS {rnd.choice(['', 'NOT '])}DISTINCT FROM ", self.value(r))
         if x < 0.76:
             return Seq(f"coalesce({r.expr}, ", self.value(r, self.plain(r)), f") {rnd.choice(OPS)} ", self.value(r))
+        if x < 0.8 and r.kind.name in ("bool", "text"):
+            return self.oddity(r)
         if x < 0.9:
             same = [s for s in keyed if s.kind is r.kind and s is not r]
             if same:
@@ -135,8 +137,10 @@ class Predicates:
         rnd = self.rnd
         k = r.kind.name
         if k == "bool":
-            return rnd.choice([r.expr, f"NOT {r.expr}", f"{r.expr} IS NOT TRUE", f"{r.expr} IS UNKNOWN"])
+            return rnd.choice([r.expr, f"NOT {r.expr}", f"{r.expr} IS {rnd.choice(['', 'NOT '])}{rnd.choice(['TRUE', 'FALSE', 'UNKNOWN'])}"])
         if k == "text":
+            if self.chance(0.4):
+                return f"{r.expr} {rnd.choice(['', '', 'NOT '])}LIKE {quote(rnd.choice(['k', 'k1', 'a', 'K', 'x', 'k_', '']) + rnd.choice(['%', '%', '%%', '']))}"
             return rnd.choice([f"{r.expr} LIKE 'k%'", f"{r.expr} ~ '[0-5]$'", f"length({r.expr}) > 2", f"lower({r.expr}) = 'a'", f"{r.expr} || 'x' > 'k1'"])
         if k == "bpchar":
             return f"length({r.expr}) < 3"
@@ -157,6 +161,11 @@ class Predicates:
         if depth > 0 and x < 0.12:
             items = [self.condition(refs, depth - 1) for _ in range(rnd.randint(2, 3))]
             return Seq("(", Lst("", items, " OR ", empty="true"), ")")
+        if depth > 0 and x < 0.16 and self.chance(0.5):
+            # what a scan tests on whole batches: an OR over the columns of one table
+            one = rnd.choice(refs).expr.split(".")[0]
+            mine = [r for r in refs if r.expr.split(".")[0] == one]
+            return Seq("(", Lst("", [self.simple(mine) for _ in range(rnd.randint(2, 4))], " OR ", empty="true"), ")")
         if depth > 0 and x < 0.16:
             inner = self.condition(refs, depth - 1)
             return Alt(Seq("NOT (", inner, ")"), inner)

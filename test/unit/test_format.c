@@ -145,6 +145,16 @@ edge_matches(const StatValue *edge, const SortColumn *sort, Datum value, bool is
 	return KeyCompare(sort->keyclass, sort->typid, edge->value, sort->typid, value) == 0;
 }
 
+/* Does a text begin with the bytes of another? */
+static bool
+begins_with(Datum value, Datum prefix)
+{
+	size_t		len = VARSIZE_ANY_EXHDR(DatumGetPointer(prefix));
+
+	return VARSIZE_ANY_EXHDR(DatumGetPointer(value)) >= len &&
+		memcmp(VARDATA_ANY(DatumGetPointer(value)), VARDATA_ANY(DatumGetPointer(prefix)), len) == 0;
+}
+
 /* Would skipping lose a row?  For every operator and some constants of the column. */
 static bool
 stats_sound(const BlockColumnStats *stats, KeyClass keyclass, Oid typid, const ColumnVector *vector, int nrows)
@@ -178,6 +188,8 @@ stats_sound(const BlockColumnStats *stats, KeyClass keyclass, Oid typid, const C
 			possible[SKIP_LE] |= cmp <= 0;
 			possible[SKIP_GT] |= cmp > 0;
 			possible[SKIP_GE] |= cmp >= 0;
+			if (keyclass == KEYCLASS_TEXT)
+				possible[SKIP_PREFIX] |= begins_with(vector->values[i], value);
 		}
 		for (int op = 0; op <= SKIP_NOTNULL; op++)
 		{
