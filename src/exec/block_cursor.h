@@ -87,6 +87,7 @@ struct LeafReader
 	int			nunit;			/* runs of the unit */
 	int		   *unit;			/* their indexes in Manifest.runs */
 	int			at;				/* file order: next of them */
+	UnitShared *shared;			/* file order: where runs are claimed; NULL: all are ours */
 	int			ncursors;
 	BlockCursor *cursors;
 	MemoryContext spool_cxt;	/* of merges in passes; NULL: none */

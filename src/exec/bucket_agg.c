@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/parallel.h"
 #include "common/int.h"
 #include "compat.h"
 #include "exec/batch_input.h"
@@ -37,6 +38,7 @@ typedef struct BucketAggState
 	int			naggs;
 	BatchAgg   *aggs;
 	bool		done;
+	ParallelState *parallel;	/* of a parallel-aware node, NULL: this process reads all */
 } BucketAggState;
 
 static Node *CreateBucketAggState(CustomScan *cscan);
@@ -44,6 +46,11 @@ static void BeginBucketAgg(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *ExecBucketAgg(CustomScanState *node);
 static void EndBucketAgg(CustomScanState *node);
 static void ReScanBucketAgg(CustomScanState *node);
+static Size EstimateDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt);
+static void InitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
+static void ReInitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
+static void InitializeWorkerBucketAgg(CustomScanState *node, shm_toc *toc, void *coordinate);
+static void ShutdownBucketAgg(CustomScanState *node);
 
 const CustomScanMethods bucket_agg_scan_methods = {
 	.CustomName = "BucketAggregate",
@@ -56,6 +63,11 @@ static const CustomExecMethods bucket_agg_exec_methods = {
 	.ExecCustomScan = ExecBucketAgg,
 	.EndCustomScan = EndBucketAgg,
 	.ReScanCustomScan = ReScanBucketAgg,
+	.EstimateDSMCustomScan = EstimateDSMBucketAgg,
+	.InitializeDSMCustomScan = InitializeDSMBucketAgg,
+	.ReInitializeDSMCustomScan = ReInitializeDSMBucketAgg,
+	.InitializeWorkerCustomScan = InitializeWorkerBucketAgg,
+	.ShutdownCustomScan = ShutdownBucketAgg,
 };
 
 void
@@ -272,13 +284,22 @@ AdvanceBatch(BucketAggState *state, Batch *batch)
 	}
 }
 
-/* Read the whole input. */
+/* UnitRows */
+static int64
+GroupRows(void *arg, int ngroups, int group)
+{
+	return BatchInputGroupRows(arg, ngroups, group);
+}
+
+/* Read the whole input, or what other processes leave of it. */
 static void
 AggregateInput(BucketAggState *state)
 {
 	BatchInput *input = &state->input;
 	Batch	   *batch;
-	int			ngroups;
+	UnitShared *shared = state->parallel ? ParallelStateUnits(state->parallel) : NULL;
+	UnitQueue	queue = {.shared = shared};
+	int			group;
 
 	for (int i = 0; i < state->naggs; i++)
 	{
@@ -293,7 +314,7 @@ AggregateInput(BucketAggState *state)
 	if (input->scan)
 	{
 		/* a scan need not go bucket by bucket */
-		ScanNodeOpenAll(input->scan);
+		ScanNodeOpenAll(input->scan, shared);
 		while ((batch = BatchInputNext(input, NULL)) != NULL)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -302,13 +323,10 @@ AggregateInput(BucketAggState *state)
 		BatchInputClose(input);
 		return;
 	}
-	ngroups = BatchInputBuckets(input);
-	for (int group = 0; group < ngroups; group++)
+	UnitQueueStart(&queue, BatchInputBuckets(input), GroupRows, input);
+	while ((group = UnitQueueNext(&queue)) >= 0)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (BatchInputGroupRows(input, ngroups, group) == 0)
-			continue;
-		BatchInputOpenGroup(input, ngroups, group);
+		BatchInputOpenGroup(input, queue.nunits, group);
 		while ((batch = BatchInputNext(input, NULL)) != NULL)
 			AdvanceBatch(state, batch);
 		BatchInputClose(input);
@@ -342,6 +360,63 @@ ExecBucketAgg(CustomScanState *node)
 		return ExecClearTuple(slot);
 	}
 	return node->ss.ps.ps_ProjInfo ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
+}
+
+/*
+ * Parallel plans: each process aggregates the groups, or runs, it claims.
+ */
+
+static ParallelNodes
+NodesOf(BucketAggState *state)
+{
+	ParallelNodes nodes = {NIL, NIL};
+
+	ParallelNodesAdd(&nodes, &state->input);
+	return nodes;
+}
+
+static Size
+EstimateDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt)
+{
+	ParallelNodes nodes = NodesOf((BucketAggState *) node);
+
+	return ParallelStateSize(&nodes, pcxt->nworkers);
+}
+
+static void
+InitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	BucketAggState *state = (BucketAggState *) node;
+	ParallelNodes nodes = NodesOf(state);
+
+	state->parallel = coordinate;
+	ParallelStateInit(state->parallel, &nodes, pcxt->nworkers);
+}
+
+static void
+ReInitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	UnitSharedReset(ParallelStateUnits(coordinate));
+}
+
+static void
+InitializeWorkerBucketAgg(CustomScanState *node, shm_toc *toc, void *coordinate)
+{
+	((BucketAggState *) node)->parallel = coordinate;
+}
+
+static void
+ShutdownBucketAgg(CustomScanState *node)
+{
+	BucketAggState *state = (BucketAggState *) node;
+	ParallelNodes nodes;
+
+	if (state->parallel == NULL)
+		return;
+	nodes = NodesOf(state);
+	ParallelStateShutdown(state->parallel, &nodes);
+	/* the memory goes away with the workers; a rescan gets other */
+	state->parallel = NULL;
 }
 
 static void

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "compat.h"
 #include "exec/bucket_join.h"
 #include "exec/bucket_join_state.h"
@@ -21,6 +22,11 @@ static void BeginBucketJoin(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *ExecBucketJoin(CustomScanState *node);
 static void EndBucketJoin(CustomScanState *node);
 static void ReScanBucketJoin(CustomScanState *node);
+static Size EstimateDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt);
+static void InitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
+static void ReInitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
+static void InitializeWorkerBucketJoin(CustomScanState *node, shm_toc *toc, void *coordinate);
+static void ShutdownBucketJoin(CustomScanState *node);
 
 const CustomScanMethods bucket_join_scan_methods = {
 	.CustomName = "BucketJoin",
@@ -33,6 +39,11 @@ static const CustomExecMethods bucket_join_exec_methods = {
 	.ExecCustomScan = ExecBucketJoin,
 	.EndCustomScan = EndBucketJoin,
 	.ReScanCustomScan = ReScanBucketJoin,
+	.EstimateDSMCustomScan = EstimateDSMBucketJoin,
+	.InitializeDSMCustomScan = InitializeDSMBucketJoin,
+	.ReInitializeDSMCustomScan = ReInitializeDSMBucketJoin,
+	.InitializeWorkerCustomScan = InitializeWorkerBucketJoin,
+	.ShutdownCustomScan = ShutdownBucketJoin,
 	.ExplainCustomScan = BucketJoinExplain,
 };
 
@@ -130,20 +141,36 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 				   list_nth(cscan->custom_private, JOIN_PRIVATE_COLUMNS));
 }
 
-/* Open the next group that can give a row; false when there is none. */
+/* UnitRows */
+static int64
+GroupRows(void *arg, int ngroups, int group)
+{
+	return JoinNodeGroupRows(arg, ngroups, group);
+}
+
+/* Begin the topmost join of a chain. */
+static void
+StartJoin(BucketJoinState *state)
+{
+	MemoryContext old;
+
+	JoinNodeStart(state);
+	old = MemoryContextSwitchTo(state->cxt);
+	state->queue.shared = state->parallel ? ParallelStateUnits(state->parallel) : NULL;
+	UnitQueueStart(&state->queue, state->nbuckets, GroupRows, state);
+	MemoryContextSwitchTo(old);
+}
+
+/* Open the next group that is ours; false when there is none. */
 static bool
 OpenNextGroup(BucketJoinState *state)
 {
-	for (; state->group < state->ngroups; state->group++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (JoinNodeGroupRows(state, state->ngroups, state->group) == 0)
-			continue;
-		JoinNodeOpenGroup(state, state->ngroups, state->group);
-		state->group++;
-		return true;
-	}
-	return false;
+	int			group = UnitQueueNext(&state->queue);
+
+	if (group < 0)
+		return false;
+	JoinNodeOpenGroup(state, state->queue.nunits, group);
+	return true;
 }
 
 static TupleTableSlot *
@@ -154,11 +181,7 @@ ExecBucketJoin(CustomScanState *node)
 	ProjectionInfo *proj = node->ss.ps.ps_ProjInfo;
 
 	if (!state->started)
-	{
-		JoinNodeStart(state);
-		state->ngroups = state->nbuckets;
-		state->group = 0;
-	}
+		StartJoin(state);
 	for (;;)
 	{
 		if (state->in_group)
@@ -170,6 +193,66 @@ ExecBucketJoin(CustomScanState *node)
 		if (!OpenNextGroup(state))
 			return ExecClearTuple(slot);
 	}
+}
+
+/*
+ * Parallel plans: only the topmost join of a chain is parallel-aware; those
+ * below open the groups they are told.
+ */
+
+/* The nodes of ours, this one first. */
+static ParallelNodes
+NodesOf(BucketJoinState *state)
+{
+	ParallelNodes nodes = {NIL, list_make1(state)};
+
+	for (int i = 0; i < 2; i++)
+		ParallelNodesAdd(&nodes, &state->input[i]);
+	return nodes;
+}
+
+static Size
+EstimateDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt)
+{
+	ParallelNodes nodes = NodesOf((BucketJoinState *) node);
+
+	return ParallelStateSize(&nodes, pcxt->nworkers);
+}
+
+static void
+InitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	BucketJoinState *state = (BucketJoinState *) node;
+	ParallelNodes nodes = NodesOf(state);
+
+	state->parallel = coordinate;
+	ParallelStateInit(state->parallel, &nodes, pcxt->nworkers);
+}
+
+static void
+ReInitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	UnitSharedReset(ParallelStateUnits(coordinate));
+}
+
+static void
+InitializeWorkerBucketJoin(CustomScanState *node, shm_toc *toc, void *coordinate)
+{
+	((BucketJoinState *) node)->parallel = coordinate;
+}
+
+static void
+ShutdownBucketJoin(CustomScanState *node)
+{
+	BucketJoinState *state = (BucketJoinState *) node;
+	ParallelNodes nodes;
+
+	if (state->parallel == NULL)
+		return;
+	nodes = NodesOf(state);
+	ParallelStateShutdown(state->parallel, &nodes);
+	/* the memory goes away with the workers; a rescan gets other */
+	state->parallel = NULL;
 }
 
 static void

@@ -19,6 +19,14 @@ typedef struct JoinOutput
 	AttrNumber	attnum;			/* for col -1: 0 whole row, else tableoid */
 } JoinOutput;
 
+/* What EXPLAIN ANALYZE tells of a join. */
+typedef struct JoinCounters
+{
+	int64		units;			/* groups joined */
+	int64		rows_filtered;	/* by the join filter */
+	MergeJoinCounters merge;
+} JoinCounters;
+
 typedef struct BucketJoinState
 {
 	CustomScanState css;		/* must be first */
@@ -31,8 +39,7 @@ typedef struct BucketJoinState
 	MemoryContext cxt;
 
 	bool		started;
-	int			group;			/* next group to open; the topmost join only */
-	int			ngroups;
+	UnitQueue	queue;			/* groups to join; the topmost join only */
 	int			nbuckets;		/* gcd over all files below; 0: no file */
 	bool		in_group;
 	MergeJoin  *merge;
@@ -48,8 +55,11 @@ typedef struct BucketJoinState
 	Datum	  **values;			/* per column, made on first use */
 	bool	  **nulls;
 
-	int64		units;			/* groups joined */
-	int64		rows_filtered;	/* by the join filter */
+	int64		units;
+	int64		rows_filtered;
+
+	ParallelState *parallel;	/* of a parallel-aware join, NULL: this process joins all groups */
+	JoinCounters workers;		/* what parallel workers did */
 } BucketJoinState;
 
 /* join_node.c: a join as a node that others read. */
@@ -75,6 +85,12 @@ extern void JoinNodeCloseGroup(BucketJoinState *state);
 
 /* Forget everything that depends on parameters. */
 extern void JoinNodeReset(BucketJoinState *state);
+
+/* What this process did, without its workers. */
+extern void JoinNodeCounters(const BucketJoinState *state, JoinCounters *counters);
+
+/* Add counters of one process to those of another; peaks are the greater of the two. */
+extern void JoinCountersAdd(JoinCounters *sum, const JoinCounters *add);
 
 /* join_explain.c */
 extern void BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -103,8 +103,9 @@ ExplainJoinFilter(BucketJoinState *state, List *ancestors, ExplainState *es)
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) cscan, ancestors);
 	expr = (Node *) make_ands_explicit(cscan->custom_exprs);
 	ExplainPropertyText("Join Filter", deparse_expression(expr, context, true, false), es);
-	if (es->analyze && state->rows_filtered > 0)
-		ExplainPropertyInteger("Rows Removed by Join Filter", NULL, state->rows_filtered, es);
+	if (es->analyze && state->rows_filtered + state->workers.rows_filtered > 0)
+		ExplainPropertyInteger("Rows Removed by Join Filter", NULL,
+							   state->rows_filtered + state->workers.rows_filtered, es);
 }
 
 static const char *
@@ -214,10 +215,13 @@ ScanCounters(BucketJoinState *state, int *runs, Size *memory)
 		{
 			BatchInput *input = append ? AppendInputChild(append, c) : &state->input[i];
 
-			if (input->scan == NULL || input->scan->leaf == NULL)
+			LeafCounters counters;
+
+			if (input->scan == NULL)
 				continue;
-			nruns += LeafReaderCounters(input->scan->leaf)->max_runs;
-			*memory += LeafReaderCounters(input->scan->leaf)->peak_memory;
+			ScanNodeCounters(input->scan, &counters);
+			nruns += counters.max_runs;
+			*memory += counters.peak_memory;
 		}
 		*runs = Max(*runs, nruns);
 	}
@@ -227,7 +231,7 @@ void
 BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	BucketJoinState *state = (BucketJoinState *) node;
-	MergeJoinCounters counters;
+	JoinCounters counters;
 	int			runs;
 	Size		memory;
 
@@ -235,15 +239,19 @@ BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainBucketCond(state, es);
 	ExplainJoinFilter(state, ancestors, es);
 	ExplainBuckets(state, es);
-	if (!es->analyze || state->merge == NULL)
+	if (!es->analyze)
+		return;
+	JoinNodeCounters(state, &counters);
+	JoinCountersAdd(&counters, &state->workers);
+	/* never executed, here or in a worker */
+	if (state->merge == NULL && counters.units == 0)
 		return;
 
-	MergeJoinGetCounters(state->merge, &counters);
 	ScanCounters(state, &runs, &memory);
 	ExplainPropertyInteger("Max Runs per Bucket", NULL, runs, es);
-	ExplainPropertyInteger("Units", NULL, state->units, es);
-	ExplainPropertyInteger("Rows Compared", NULL, counters.rows_compared, es);
-	ExplainPropertyInteger("Memory", "kB", (int64) ((memory + counters.peak_memory) / 1024), es);
-	if (counters.spilled > 0)
-		ExplainPropertyInteger("Temp Written", "kB", counters.spilled / 1024, es);
+	ExplainPropertyInteger("Units", NULL, counters.units, es);
+	ExplainPropertyInteger("Rows Compared", NULL, counters.merge.rows_compared, es);
+	ExplainPropertyInteger("Memory", "kB", (int64) ((memory + counters.merge.peak_memory) / 1024), es);
+	if (counters.merge.spilled > 0)
+		ExplainPropertyInteger("Temp Written", "kB", counters.merge.spilled / 1024, es);
 }

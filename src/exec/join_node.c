@@ -133,8 +133,26 @@ JoinNodeReset(BucketJoinState *state)
 	if (state->merge != NULL)
 		JoinNodeCloseGroup(state);
 	state->started = false;
-	state->group = 0;
-	state->ngroups = 0;
+}
+
+void
+JoinNodeCounters(const BucketJoinState *state, JoinCounters *counters)
+{
+	memset(counters, 0, sizeof(JoinCounters));
+	counters->units = state->units;
+	counters->rows_filtered = state->rows_filtered;
+	if (state->merge != NULL)
+		MergeJoinGetCounters(state->merge, &counters->merge);
+}
+
+void
+JoinCountersAdd(JoinCounters *sum, const JoinCounters *add)
+{
+	sum->units += add->units;
+	sum->rows_filtered += add->rows_filtered;
+	sum->merge.rows_compared += add->merge.rows_compared;
+	sum->merge.peak_memory = Max(sum->merge.peak_memory, add->merge.peak_memory);
+	sum->merge.spilled += add->merge.spilled;
 }
 
 /*

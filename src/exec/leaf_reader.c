@@ -116,12 +116,26 @@ RunWanted(LeafReader *leaf, const ManifestRun *run)
 }
 
 void
-LeafReaderBuckets(LeafReader *leaf, int *nread, int *ntotal)
+LeafCountersAdd(LeafCounters *sum, const LeafCounters *add)
 {
-	*nread = 0;
-	*ntotal = ManifestBuckets(leaf->manifest);
-	for (int b = 0; b < *ntotal; b++)
-		*nread += leaf->touched[b];
+	sum->blocks_read += add->blocks_read;
+	sum->blocks_skipped += add->blocks_skipped;
+	sum->bytes_read += add->bytes_read;
+	sum->rows_removed += add->rows_removed;
+	sum->max_runs = Max(sum->max_runs, add->max_runs);
+	sum->peak_memory = Max(sum->peak_memory, add->peak_memory);
+}
+
+void
+LeafReaderMarkTouched(LeafReader *leaf, bool *flags)
+{
+	int			n = ManifestBuckets(leaf->manifest);
+
+	for (int b = 0; b < n; b++)
+	{
+		if (leaf->touched[b])
+			flags[b] = true;
+	}
 }
 
 /*
@@ -320,11 +334,29 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 		qsort(leaf->unit, leaf->nunit, sizeof(int), CompareInts);
 }
 
+/* The place in "unit" of the next run that is ours. */
+static int
+NextRun(LeafReader *leaf)
+{
+	uint32		at;
+
+	if (leaf->shared == NULL)
+		return leaf->at + 1;
+	at = UnitSharedClaim(leaf->shared);
+	return (int) Min(at, (uint32) leaf->nunit);
+}
+
 void
-LeafOpenAll(LeafReader *leaf)
+LeafOpenAll(LeafReader *leaf, UnitShared *shared)
 {
 	leaf->sorted = false;
 	CollectRuns(leaf, 1, 0);
+	leaf->shared = shared;
+	if (shared != NULL)
+	{
+		UnitSharedCheck(shared, (uint64) leaf->nunit << 1);
+		leaf->at = NextRun(leaf);
+	}
 	LeafCursorsAllocate(leaf, 1);
 }
 
@@ -397,8 +429,9 @@ NextUnsorted(LeafReader *leaf)
 		{
 			if (leaf->at >= leaf->nunit)
 				return NULL;
-			BlockCursorStart(leaf, cursor, leaf->unit[leaf->at++]);
+			BlockCursorStart(leaf, cursor, leaf->unit[leaf->at]);
 			leaf->ncursors = 1;
+			leaf->at = NextRun(leaf);
 		}
 		if (cursor->block != NULL)
 		{

@@ -11,6 +11,7 @@
 
 #include "exec/key_vector.h"
 #include "exec/leaf_qual.h"
+#include "exec/unit_queue.h"
 #include "format/reader.h"
 #include "storage/manifest.h"
 #include "utils/relcache.h"
@@ -53,14 +54,20 @@ extern void LeafReaderPrune(LeafReader *leaf);
  */
 extern void LeafReaderRescanned(LeafReader *leaf);
 
-/* Number of buckets (by the gcd of the files' counts) of which a block was read so far, and in all. */
-extern void LeafReaderBuckets(LeafReader *leaf, int *nread, int *ntotal);
+/*
+ * Set the flags of the buckets (by the gcd of the files' counts, one flag
+ * each) of which a block was read so far.
+ */
+extern void LeafReaderMarkTouched(LeafReader *leaf, bool *flags);
 
 /* Rows the group can hold at most, from the manifest; 0: nothing to read there. */
 extern int64 LeafGroupRows(LeafReader *leaf, int ngroups, int group);
 
-/* Start reading all blocks in file order. */
-extern void LeafOpenAll(LeafReader *leaf);
+/*
+ * Start reading all blocks in file order; with "shared", those runs that no
+ * other process takes.
+ */
+extern void LeafOpenAll(LeafReader *leaf, UnitShared *shared);
 
 /*
  * Start reading the buckets congruent to group modulo ngroups, sorted by the
@@ -83,6 +90,9 @@ extern Batch *LeafNextBatch(LeafReader *leaf, const KeyBound *bound);
 
 /* End the unit: closes files that serve one bucket only, keeps shared ones. */
 extern void LeafClose(LeafReader *leaf);
+
+/* Add counters of one process to those of another; peaks are the greater of the two. */
+extern void LeafCountersAdd(LeafCounters *sum, const LeafCounters *add);
 
 extern const LeafCounters *LeafReaderCounters(LeafReader *leaf);
 extern Manifest *LeafReaderManifest(LeafReader *leaf);

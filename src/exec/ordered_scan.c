@@ -102,7 +102,7 @@ SortRows(OrderedScan *scan, LeafReader *leaf, ScanState *ss, int ncols, const At
 	Batch	   *batch;
 
 	scan->sort = BeginSort(scan->want, slot->tts_tupleDescriptor);
-	LeafOpenAll(leaf);
+	LeafOpenAll(leaf, NULL);
 	while ((batch = LeafNextBatch(leaf, NULL)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();

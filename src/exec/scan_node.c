@@ -213,20 +213,28 @@ ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
+/* UnitRows */
+static int64
+GroupRows(void *arg, int ngroups, int group)
+{
+	return LeafGroupRows(((BucketScanState *) arg)->leaf, ngroups, group);
+}
+
 /* Start reading row by row. */
 static void
 OpenRows(BucketScanState *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->cxt);
+	UnitShared *shared = scan->parallel ? ParallelStateUnits(scan->parallel) : NULL;
 
 	scan->sorted = false;
 	if (scan->cluster > 0)
 	{
-		scan->ngroups = ManifestBuckets(scan->manifest);
-		scan->group = 0;
+		scan->queue.shared = shared;
+		UnitQueueStart(&scan->queue, ManifestBuckets(scan->manifest), GroupRows, scan);
 	}
 	else if (scan->order == NULL)
-		LeafOpenAll(scan->leaf);
+		LeafOpenAll(scan->leaf, shared);
 	else
 		scan->sorted = !OrderedScanOpen(scan->order, scan->leaf, scan->ss,
 										scan->ncols, scan->attnums);
@@ -240,16 +248,15 @@ NextClusteredBatch(BucketScanState *scan)
 	for (;;)
 	{
 		Batch	   *batch = scan->batch ? LeafNextBatch(scan->leaf, NULL) : NULL;
+		int			group;
 
 		if (batch != NULL)
 			return batch;
 		LeafClose(scan->leaf);
-		while (scan->group < scan->ngroups &&
-			   LeafGroupRows(scan->leaf, scan->ngroups, scan->group) == 0)
-			scan->group++;
-		if (scan->group >= scan->ngroups)
+		group = UnitQueueNext(&scan->queue);
+		if (group < 0)
 			return NULL;
-		LeafOpenGroup(scan->leaf, scan->ngroups, scan->group++, scan->cluster);
+		LeafOpenGroup(scan->leaf, scan->queue.nunits, group, scan->cluster);
 		batch = LeafNextBatch(scan->leaf, NULL);
 		if (batch != NULL)
 			return batch;
@@ -297,10 +304,10 @@ ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys)
 }
 
 void
-ScanNodeOpenAll(BucketScanState *scan)
+ScanNodeOpenAll(BucketScanState *scan, UnitShared *shared)
 {
 	ScanNodeStart(scan);
-	LeafOpenAll(scan->leaf);
+	LeafOpenAll(scan->leaf, shared);
 }
 
 /* Keep the selected rows of a batch for which the node's row quals hold. */
@@ -391,21 +398,47 @@ ScanNodeEnd(BucketScanState *scan)
 }
 
 void
+ScanNodeCounters(const BucketScanState *scan, LeafCounters *counters)
+{
+	*counters = scan->workers;
+	if (scan->leaf != NULL)
+		LeafCountersAdd(counters, LeafReaderCounters(scan->leaf));
+}
+
+/* Buckets of which this process or a worker read a block, and all. */
+static void
+ScanBucketsRead(const BucketScanState *scan, int *nread, int *ntotal)
+{
+	bool	   *touched;
+
+	*ntotal = ManifestBuckets(scan->manifest);
+	touched = palloc0(Max(*ntotal, 1) * sizeof(bool));
+	if (scan->worker_touched != NULL)
+		memcpy(touched, scan->worker_touched, *ntotal * sizeof(bool));
+	if (scan->leaf != NULL)
+		LeafReaderMarkTouched(scan->leaf, touched);
+	*nread = 0;
+	for (int b = 0; b < *ntotal; b++)
+		*nread += touched[b];
+	pfree(touched);
+}
+
+void
 ScanNodeExplain(BucketScanState *scan, ExplainState *es)
 {
-	const LeafCounters *counters;
+	LeafCounters counters;
 	int			nread;
 	int			ntotal;
 
 	if (!es->analyze || scan->manifest == NULL)
 		return;
-	if (scan->leaf == NULL)
+	if (scan->leaf == NULL && scan->worker_touched == NULL)
 	{
 		/* never executed */
 		return;
 	}
-	counters = LeafReaderCounters(scan->leaf);
-	LeafReaderBuckets(scan->leaf, &nread, &ntotal);
+	ScanNodeCounters(scan, &counters);
+	ScanBucketsRead(scan, &nread, &ntotal);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText("Buckets Read", psprintf("%d of %d", nread, ntotal), es);
 	else
@@ -415,8 +448,8 @@ ScanNodeExplain(BucketScanState *scan, ExplainState *es)
 	}
 	if (scan->order != NULL)
 		OrderedScanExplain(scan->order, es);
-	ExplainPropertyInteger("Blocks Read", NULL, counters->blocks_read, es);
-	ExplainPropertyInteger("Blocks Skipped", NULL, counters->blocks_skipped, es);
+	ExplainPropertyInteger("Blocks Read", NULL, counters.blocks_read, es);
+	ExplainPropertyInteger("Blocks Skipped", NULL, counters.blocks_skipped, es);
 	if (scan->nquals > 0)
 	{
 		Instrumentation *instrument = scan->ss->ps.instrument;
@@ -424,9 +457,9 @@ ScanNodeExplain(BucketScanState *scan, ExplainState *es)
 		/* per loop, as core does */
 		ExplainPropertyFloat(scan->ss->ps.plan->qual == NIL ?
 							 "Rows Removed by Filter" : "Rows Removed by Batch Filter", NULL,
-							 (double) counters->rows_removed /
+							 (double) counters.rows_removed /
 							 (instrument && instrument->nloops > 0 ? instrument->nloops : 1),
 							 0, es);
 	}
-	ExplainPropertyInteger("Bytes Read", "bytes", (int64) counters->bytes_read, es);
+	ExplainPropertyInteger("Bytes Read", "bytes", (int64) counters.bytes_read, es);
 }

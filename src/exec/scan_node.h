@@ -10,6 +10,7 @@
 #include BF_EXPLAIN_STATE_HEADER
 #include "exec/leaf_reader.h"
 #include "exec/ordered_scan.h"
+#include "exec/parallel_state.h"
 #include "nodes/execnodes.h"
 
 /* Positions in ForeignScan.fdw_private. */
@@ -43,12 +44,15 @@ typedef struct BucketScanState
 	bool		sorted;			/* rows come from it, not from batches */
 
 	int			cluster;		/* key columns whose equal values stand together; 0: none */
-	int			ngroups;		/* then, how the buckets are read */
-	int			group;			/* the next one */
+	UnitQueue	queue;			/* then, the buckets */
 
 	Batch	   *batch;			/* row by row: the batch being handed out */
 	int			pos;
 	uint16	   *selection;		/* batch by batch: rows that passed row quals */
+
+	ParallelState *parallel;	/* of a parallel-aware scan, NULL: this process reads all */
+	LeafCounters workers;		/* what parallel workers read */
+	bool	   *worker_touched; /* per bucket: by a worker; NULL: there was none */
 } BucketScanState;
 
 /* Describe a qual for fdw_private, and read it back. */
@@ -72,8 +76,8 @@ extern void ScanNodeStart(BucketScanState *scan);
 
 /* Batch by batch, as LeafOpenGroup and friends, with the node's row quals applied. */
 extern void ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys);
-/* All rows in file order, batch by batch. */
-extern void ScanNodeOpenAll(BucketScanState *scan);
+/* All rows in file order, batch by batch; with "shared", those of runs that no other process takes. */
+extern void ScanNodeOpenAll(BucketScanState *scan, UnitShared *shared);
 extern Batch *ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound);
 extern void ScanNodeClose(BucketScanState *scan);
 
@@ -85,6 +89,9 @@ extern TupleTableSlot *ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int
 
 extern void ScanNodeReScan(BucketScanState *scan);
 extern void ScanNodeEnd(BucketScanState *scan);
+
+/* What this process and its workers read. */
+extern void ScanNodeCounters(const BucketScanState *scan, LeafCounters *counters);
 
 /* EXPLAIN lines of the node. */
 extern void ScanNodeExplain(BucketScanState *scan, ExplainState *es);

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "catalog/heap.h"
 #include "compat.h"
@@ -22,6 +23,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "plan/batch_qual.h"
+#include "plan/partial_path.h"
 #include "plan/plan_report.h"
 #include "plan/rel_info.h"
 #include "plan/scan_path.h"
@@ -39,6 +41,7 @@ static void
 GetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
 	add_path(baserel, (Path *) BucketScanPath(root, baserel, false, NIL));
+	BucketAddPartialPath(root, baserel);
 	BucketAddOrderedPath(root, baserel);
 	BucketAddLookupPaths(root, baserel);
 }
@@ -202,6 +205,62 @@ ReScanForeignScan(ForeignScanState *node)
 		ScanNodeReScan(node->fdw_state);
 }
 
+/*
+ * Parallel scans.  A worker reads the manifest under the leader's snapshot;
+ * rows that waited in the leader were sealed before any worker started.
+ */
+
+static bool
+IsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	return true;
+}
+
+static Size
+EstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	ParallelNodes nodes = {list_make1(node->fdw_state), NIL};
+
+	return ParallelStateSize(&nodes, pcxt->nworkers);
+}
+
+static void
+InitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	BucketScanState *scan = node->fdw_state;
+	ParallelNodes nodes = {list_make1(scan), NIL};
+
+	scan->parallel = coordinate;
+	ParallelStateInit(scan->parallel, &nodes, pcxt->nworkers);
+}
+
+static void
+ReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	UnitSharedReset(ParallelStateUnits(coordinate));
+}
+
+static void
+InitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate)
+{
+	((BucketScanState *) node->fdw_state)->parallel = coordinate;
+}
+
+static void
+ShutdownForeignScan(ForeignScanState *node)
+{
+	BucketScanState *scan = node->fdw_state;
+	ParallelNodes nodes;
+
+	if (scan == NULL || scan->parallel == NULL)
+		return;
+	nodes.scans = list_make1(scan);
+	nodes.joins = NIL;
+	ParallelStateShutdown(scan->parallel, &nodes);
+	/* the memory goes away with the workers; a rescan gets other */
+	scan->parallel = NULL;
+}
+
 static void
 EndForeignScan(ForeignScanState *node)
 {
@@ -245,4 +304,10 @@ ScanRoutine(FdwRoutine *routine)
 	routine->ReScanForeignScan = ReScanForeignScan;
 	routine->EndForeignScan = EndForeignScan;
 	routine->ExplainForeignScan = ExplainForeignScan;
+	routine->IsForeignScanParallelSafe = IsForeignScanParallelSafe;
+	routine->EstimateDSMForeignScan = EstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = InitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = ReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = InitializeWorkerForeignScan;
+	routine->ShutdownForeignScan = ShutdownForeignScan;
 }

@@ -11,9 +11,13 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
 #include "plan/agg_fused.h"
 #include "plan/bucketed.h"
 #include "plan/join_plan.h"
+#include "plan/partial_path.h"
 
 /* advancing an aggregate by a row, in units of cpu_operator_cost */
 #define ADVANCE_COST 0.1
@@ -67,6 +71,84 @@ BatchAggrefs(List *exprs)
 	return aggrefs;
 }
 
+/* A BucketAggregate over an input, complete or (partial) for core to finish. */
+static CustomPath *
+MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+			const BucketInput *input, List *aggrefs, PathTarget *target, List *having)
+{
+	CustomPath *path = makeNode(CustomPath);
+	QualCost	cost;
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = grouped_rel;
+	path->path.pathtarget = target;
+	path->path.parallel_safe = grouped_rel->consider_parallel;
+	path->path.rows = 1;
+	cost_qual_eval(&cost, having, root);
+	path->path.startup_cost = input->path->total_cost +
+		input_rel->rows * list_length(aggrefs) * ADVANCE_COST * cpu_operator_cost +
+		cost.startup + cost.per_tuple;
+	path->path.total_cost = path->path.startup_cost + cpu_tuple_cost;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &bucket_agg_path_methods;
+	path->custom_paths = list_make1(input->path);
+	path->custom_private = list_make3(aggrefs, having, FirstVars(input));
+	return path;
+}
+
+/*
+ * The same in several processes: what each computes is a transition value of
+ * the aggregate, which core combines.  Only for aggregates whose result is
+ * their transition value.
+ */
+static void
+AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				  const BucketInput *input, List *aggrefs, List *having)
+{
+	PathTarget *target = create_empty_pathtarget();
+	List	   *partial = NIL;
+	CustomPath *path;
+	Path	   *gather;
+	AggClauseCosts costs;
+	Cost		run;
+	double		rows;
+	int			workers;
+	ListCell   *lc;
+
+	if (!grouped_rel->consider_parallel)
+		return;
+	workers = PartialWorkers(root, input_rel, input->pages);
+	if (input_rel->reloptkind == RELOPT_JOINREL)
+		workers = Min(workers, (int) input->nbuckets);
+	if (workers == 0)
+		return;
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = copyObject(lfirst_node(Aggref, lc));
+
+		if (aggref->aggtranstype != aggref->aggtype)
+			return;
+		mark_partial_aggref(aggref, AGGSPLIT_INITIAL_SERIAL);
+		partial = lappend(partial, aggref);
+		add_column_to_pathtarget(target, (Expr *) aggref, 0);
+	}
+	set_pathtarget_cost_width(root, target);
+	path = MakeAggPath(root, input_rel, grouped_rel, input, partial, target, NIL);
+	/* all of its cost stands before its one row */
+	run = path->path.startup_cost;
+	path->path.startup_cost = 0;
+	path->path.total_cost = run;
+	MakePartial((Path *) path, workers);
+	path->path.startup_cost = path->path.total_cost;
+	rows = workers + 1;
+	gather = (Path *) create_gather_path(root, grouped_rel, (Path *) path, target, NULL, &rows);
+	MemSet(&costs, 0, sizeof(costs));
+	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
+	add_path(grouped_rel, (Path *)
+			 create_agg_path(root, grouped_rel, gather, grouped_rel->reltarget, AGG_PLAIN,
+							 AGGSPLIT_FINAL_DESERIAL, NIL, having, &costs, 1));
+}
+
 void
 FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 			 GroupPathExtraData *extra)
@@ -74,8 +156,6 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 	Query	   *parse = root->parse;
 	List	   *aggrefs;
 	BucketInput *best = NULL;
-	CustomPath *path;
-	QualCost	having;
 	ListCell   *lc;
 
 	if (!parse->hasAggs || parse->groupClause != NIL || parse->groupingSets != NIL ||
@@ -97,21 +177,10 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 	if (aggrefs == NIL)
 		return;
 
-	path = makeNode(CustomPath);
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = grouped_rel;
-	path->path.pathtarget = grouped_rel->reltarget;
-	path->path.rows = 1;
-	cost_qual_eval(&having, (List *) extra->havingQual, root);
-	path->path.startup_cost = best->path->total_cost +
-		input_rel->rows * list_length(aggrefs) * ADVANCE_COST * cpu_operator_cost +
-		having.startup + having.per_tuple;
-	path->path.total_cost = path->path.startup_cost + cpu_tuple_cost;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->methods = &bucket_agg_path_methods;
-	path->custom_paths = list_make1(best->path);
-	path->custom_private = list_make3(aggrefs, extra->havingQual, FirstVars(best));
-	add_path(grouped_rel, (Path *) path);
+	add_path(grouped_rel, (Path *)
+			 MakeAggPath(root, input_rel, grouped_rel, best, aggrefs, grouped_rel->reltarget,
+						 (List *) extra->havingQual));
+	AddPartialAggPath(root, input_rel, grouped_rel, best, aggrefs, (List *) extra->havingQual);
 }
 
 static Plan *

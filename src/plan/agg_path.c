@@ -158,15 +158,17 @@ GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, BucketInp
 /* An Agg in sorted mode over the clustered rows. */
 Path *
 GroupingPathMake(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-				 bool distinct, BucketInput *input)
+				 bool distinct, Path *rows_path)
 {
 	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
 	List	   *exprs = get_sortgrouplist_exprs(clauses, root->processed_tlist);
-	double		ngroups = estimate_num_groups(root, exprs, input->rows_path->rows, NULL, NULL);
-	Path	   *path = (Path *) create_projection_path(root, input_rel, input->rows_path,
+	double		ngroups = estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL);
+	Path	   *path = (Path *) create_projection_path(root, input_rel, rows_path,
 													   input_rel->reltarget);
 	AggClauseCosts costs;
 
+	/* one process of several sees its share of the keys */
+	ngroups = clamp_row_est(ngroups * Min(1.0, rows_path->rows / Max(input_rel->rows, 1)));
 	MemSet(&costs, 0, sizeof(costs));
 	if (!distinct)
 		get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
@@ -183,10 +185,28 @@ static void
 AddGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct)
 {
 	BucketInput *input;
+	Path	   *partial;
+	double		rows;
 
-	if (output_rel->reloptkind == RELOPT_UPPER_REL &&
-		GroupingCheck(root, input_rel, distinct, &input) == REASON_NONE)
-		add_path(output_rel, GroupingPathMake(root, input_rel, output_rel, distinct, input));
+	if (output_rel->reloptkind != RELOPT_UPPER_REL ||
+		GroupingCheck(root, input_rel, distinct, &input) != REASON_NONE)
+		return;
+	add_path(output_rel,
+			 GroupingPathMake(root, input_rel, output_rel, distinct, input->rows_path));
+	if (input->partial_rows_path == NULL || !output_rel->consider_parallel)
+		return;
+
+	/*
+	 * All rows of a key are in one process, so its groups are complete: they
+	 * can be gathered, or go on in the workers when the query is a subquery.
+	 */
+	partial = GroupingPathMake(root, input_rel, output_rel, distinct, input->partial_rows_path);
+	if (!partial->parallel_safe)
+		return;
+	add_partial_path(output_rel, partial);
+	rows = partial->rows * partial->parallel_workers;
+	add_path(output_rel, (Path *)
+			 create_gather_path(root, output_rel, partial, partial->pathtarget, NULL, &rows));
 }
 
 static void

@@ -26,8 +26,11 @@ extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool
 extern void GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						   bool distinct, const Path *chosen, Rejection *rejection);
 
-/* The path of a grouping that GroupingCheck allows; not added to anything. */
+/*
+ * The path of a grouping that GroupingCheck allows, over the given rows of
+ * the input; not added to anything.
+ */
 extern Path *GroupingPathMake(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-							  bool distinct, BucketInput *input);
+							  bool distinct, Path *rows_path);
 
 #endif							/* BF_AGG_PATH_H */

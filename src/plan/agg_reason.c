@@ -128,7 +128,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->detail = psprintf("%s looks cheaper", PathName(chosen));
 			rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost,
 										GroupingPathMake(root, input_rel, output_rel, distinct,
-														 input)->total_cost);
+														 input->rows_path)->total_cost);
 			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
 									   IsA(chosen, AggPath) && ((const AggPath *) chosen)->aggstrategy == AGG_HASHED ?
 									   "enable_hashagg" : "enable_sort");

@@ -10,6 +10,7 @@
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "plan/bucketed.h"
+#include "plan/partial_path.h"
 #include "plan/scan_path.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -62,6 +63,7 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	const BucketSpec *spec = info->options->spec;
 	BucketInput *input = palloc0(sizeof(BucketInput));
 	List	   *attnums = NIL;
+	int			workers;
 
 	input->nkeys = spec->nkeys;
 	input->hash_version = spec->hash_version;
@@ -76,6 +78,13 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	input->nbuckets = spec->nbuckets;
 	input->path = (Path *) BucketScanPath(root, rel, true, attnums);
 	input->rows_path = BucketClusteredPath(root, rel, attnums);
+	input->pages = rel->pages;
+	workers = PartialWorkers(root, rel, input->pages);
+	if (workers > 0)
+	{
+		input->partial_rows_path = BucketClusteredPath(root, rel, attnums);
+		MakePartial(input->partial_rows_path, workers);
+	}
 	return input;
 }
 
@@ -192,6 +201,7 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 			attnums = lappend_int(attnums, spec->sort[k].attnum);
 		}
 		input->nbuckets = Min(input->nbuckets, spec->nbuckets);
+		input->pages += child->pages;
 		paths = lappend(paths, BucketScanPath(root, child, true, attnums));
 	}
 	if (input == NULL)

@@ -22,7 +22,9 @@ typedef struct BucketInput
 	List	  **vars;			/* per key: Vars equal to it in every row */
 	Path	   *path;			/* batches for a bucket join above; never given to add_path */
 	Path	   *rows_path;		/* rows for the executor, all rows of a key together */
+	Path	   *partial_rows_path;	/* the same, each key in one process; NULL: none */
 	double		nbuckets;
+	double		pages;			/* read for it: what decides on the number of workers */
 } BucketInput;
 
 /* The ways to deliver a base or join relation; NIL when there is none. */

@@ -15,6 +15,7 @@
 #include "plan/join_check.h"
 #include "plan/join_path.h"
 #include "plan/join_plan.h"
+#include "plan/partial_path.h"
 
 /* merging a row, in units of cpu_operator_cost */
 #define MERGE_COST 0.25
@@ -91,6 +92,7 @@ JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inne
 			list_concat_copy(outer->vars[k], inner->vars[k]) : outer->vars[k];
 	}
 	input->nbuckets = Min(outer->nbuckets, inner->nbuckets);
+	input->pages = outer->pages + inner->pages;
 	return input;
 }
 
@@ -106,7 +108,7 @@ MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 	path->path.pathtarget = joinrel->reltarget;
 	path->path.param_info = NULL;
 	path->path.parallel_aware = false;
-	path->path.parallel_safe = false;
+	path->path.parallel_safe = joinrel->consider_parallel;
 	path->path.pathkeys = NIL;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_join_path_methods;
@@ -159,6 +161,7 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 		{
 			BucketInput *inner = lfirst(li);
 			CustomPath *path;
+			int			workers;
 
 			if (JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner,
 							  &join.clauses) != REASON_NONE)
@@ -167,6 +170,17 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 								&join.clauses, outer, inner, false);
 			BucketedNoteCost(joinrel, (Path *) path);
 			add_path(joinrel, (Path *) path);
+
+			/* each process joins some of the groups; more processes than groups have nothing to do */
+			workers = Min(PartialWorkers(root, joinrel, outer->pages + inner->pages),
+						  (int) Min(outer->nbuckets, inner->nbuckets));
+			if (workers > 0)
+			{
+				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
+									&join.clauses, outer, inner, false);
+				MakePartial((Path *) path, workers);
+				add_partial_path(joinrel, (Path *) path);
+			}
 			/* the keys of a full join's result are in neither input's column */
 			if (jointype != JOIN_FULL)
 			{
@@ -175,6 +189,13 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 				joined->rows_path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
 														  jointype, extra, &join.clauses,
 														  outer, inner, false);
+				if (workers > 0)
+				{
+					joined->partial_rows_path =
+						(Path *) MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
+											  &join.clauses, outer, inner, false);
+					MakePartial(joined->partial_rows_path, workers);
+				}
 				joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
 													 jointype, extra, &join.clauses,
 													 outer, inner, true);

@@ -1,0 +1,170 @@
+/*
+ * parallel_state.c
+ *	  What the processes of a parallel plan share below one node of ours.
+ *
+ * In shared memory: the header, then per worker the counters of all scans,
+ * then those of all joins; then per scan a flag for each of its buckets.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "exec/bucket_join_state.h"
+#include "exec/parallel_state.h"
+
+struct ParallelState
+{
+	UnitShared	units;
+	int			nworkers;
+	int			nscans;
+	int			njoins;
+};
+
+static LeafCounters *
+ScanSlot(ParallelState *state, int worker, int scan)
+{
+	LeafCounters *slots = (LeafCounters *) ((char *) state + MAXALIGN(sizeof(ParallelState)));
+
+	return &slots[worker * state->nscans + scan];
+}
+
+static JoinCounters *
+JoinSlot(ParallelState *state, int worker, int join)
+{
+	JoinCounters *slots = (JoinCounters *) ScanSlot(state, state->nworkers, 0);
+
+	return &slots[worker * state->njoins + join];
+}
+
+/* The flags of the first scan; those of the others follow. */
+static bool *
+TouchedFlags(ParallelState *state)
+{
+	return (bool *) JoinSlot(state, state->nworkers, 0);
+}
+
+void
+ParallelNodesAdd(ParallelNodes *nodes, BatchInput *input)
+{
+	if (input->scan)
+		nodes->scans = lappend(nodes->scans, input->scan);
+	else if (input->append)
+	{
+		for (int c = 0; c < AppendInputCount(input->append); c++)
+			ParallelNodesAdd(nodes, AppendInputChild(input->append, c));
+	}
+	else if (input->join)
+	{
+		nodes->joins = lappend(nodes->joins, input->join);
+		for (int i = 0; i < 2; i++)
+			ParallelNodesAdd(nodes, &input->join->input[i]);
+	}
+}
+
+/* Buckets of a scan, as its reader counts them. */
+static int
+ScanBuckets(const BucketScanState *scan)
+{
+	return ManifestBuckets(scan->manifest);
+}
+
+Size
+ParallelStateSize(const ParallelNodes *nodes, int nworkers)
+{
+	Size		size = MAXALIGN(sizeof(ParallelState)) +
+		nworkers * (list_length(nodes->scans) * sizeof(LeafCounters) +
+					list_length(nodes->joins) * sizeof(JoinCounters));
+	ListCell   *lc;
+
+	foreach(lc, nodes->scans)
+		size += ScanBuckets(lfirst(lc));
+	return size;
+}
+
+void
+ParallelStateInit(ParallelState *state, const ParallelNodes *nodes, int nworkers)
+{
+	memset(state, 0, ParallelStateSize(nodes, nworkers));
+	UnitSharedInit(&state->units);
+	state->nworkers = nworkers;
+	state->nscans = list_length(nodes->scans);
+	state->njoins = list_length(nodes->joins);
+}
+
+UnitShared *
+ParallelStateUnits(ParallelState *state)
+{
+	return &state->units;
+}
+
+/* Leave what this worker did. */
+static void
+Report(ParallelState *state, const ParallelNodes *nodes, int worker)
+{
+	bool	   *touched = TouchedFlags(state);
+	ListCell   *lc;
+	int			i = 0;
+
+	foreach(lc, nodes->scans)
+	{
+		BucketScanState *scan = lfirst(lc);
+
+		if (scan->leaf != NULL)
+		{
+			LeafCountersAdd(ScanSlot(state, worker, i), LeafReaderCounters(scan->leaf));
+			/* others may set the same flag to the same value */
+			LeafReaderMarkTouched(scan->leaf, touched);
+		}
+		touched += ScanBuckets(scan);
+		i++;
+	}
+	i = 0;
+	foreach(lc, nodes->joins)
+	{
+		JoinCounters own;
+
+		JoinNodeCounters(lfirst(lc), &own);
+		JoinCountersAdd(JoinSlot(state, worker, i++), &own);
+	}
+}
+
+/* Take over what the workers left. */
+static void
+Collect(ParallelState *state, const ParallelNodes *nodes)
+{
+	bool	   *touched = TouchedFlags(state);
+	ListCell   *lc;
+	int			i = 0;
+
+	foreach(lc, nodes->scans)
+	{
+		BucketScanState *scan = lfirst(lc);
+		int			nbuckets = ScanBuckets(scan);
+
+		if (scan->worker_touched == NULL)
+			scan->worker_touched = MemoryContextAllocZero(scan->cxt, Max(nbuckets, 1));
+		for (int b = 0; b < nbuckets; b++)
+			scan->worker_touched[b] |= touched[b];
+		for (int w = 0; w < state->nworkers; w++)
+			LeafCountersAdd(&scan->workers, ScanSlot(state, w, i));
+		touched += nbuckets;
+		i++;
+	}
+	i = 0;
+	foreach(lc, nodes->joins)
+	{
+		BucketJoinState *join = lfirst(lc);
+
+		for (int w = 0; w < state->nworkers; w++)
+			JoinCountersAdd(&join->workers, JoinSlot(state, w, i));
+		i++;
+	}
+}
+
+void
+ParallelStateShutdown(ParallelState *state, const ParallelNodes *nodes)
+{
+	if (IsParallelWorker())
+		Report(state, nodes, ParallelWorkerNumber);
+	else
+		Collect(state, nodes);
+}

@@ -1,0 +1,66 @@
+/*
+ * partial_path.c
+ *	  Paths that several processes work on.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "plan/partial_path.h"
+#include "plan/rel_info.h"
+
+int
+PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages)
+{
+	if (!rel->consider_parallel || !bms_is_empty(rel->lateral_relids))
+		return 0;
+	return compute_parallel_worker(rel, pages, -1, max_parallel_workers_per_gather);
+}
+
+/* How much of the work one process does, as core reckons it. */
+static double
+Divisor(int workers)
+{
+	double		divisor = workers;
+
+	if (parallel_leader_participation)
+	{
+		double		leader = 1.0 - 0.3 * workers;
+
+		if (leader > 0)
+			divisor += leader;
+	}
+	return divisor;
+}
+
+void
+MakePartial(Path *path, int workers)
+{
+	double		divisor = Divisor(workers);
+
+	path->parallel_aware = true;
+	path->parallel_safe = true;
+	path->parallel_workers = workers;
+	path->rows = clamp_row_est(path->rows / divisor);
+	path->total_cost = path->startup_cost + (path->total_cost - path->startup_cost) / divisor;
+}
+
+void
+BucketAddPartialPath(PlannerInfo *root, RelOptInfo *rel)
+{
+	int			workers;
+	Path	   *path;
+
+	if (!bf_enable)
+		return;
+	workers = PartialWorkers(root, rel, rel->pages);
+	if (workers == 0)
+		return;
+	path = (Path *) BucketScanPath(root, rel, false, NIL);
+	MakePartial(path, workers);
+	add_partial_path(rel, path);
+}

@@ -1,0 +1,20 @@
+/*
+ * partial_path.h
+ *	  Paths that several processes work on: each takes some of the bucket
+ *	  groups, or of the runs.
+ */
+#ifndef BF_PARTIAL_PATH_H
+#define BF_PARTIAL_PATH_H
+
+#include "nodes/pathnodes.h"
+
+/* Workers worth having for reading that many pages, 0: none. */
+extern int	PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages);
+
+/* Make a path a partial one: rows and run cost are shared out. */
+extern void MakePartial(Path *path, int workers);
+
+/* Add a partial scan to a table. */
+extern void BucketAddPartialPath(PlannerInfo *root, RelOptInfo *rel);
+
+#endif							/* BF_PARTIAL_PATH_H */
