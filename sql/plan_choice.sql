@@ -1,0 +1,84 @@
+-- Which plan wins, on both sides of where two of them cost the same and well away from there.
+SET jit = off;
+SET max_parallel_workers_per_gather = 0;
+-- tables of several sizes, each as a heap (_h) and in buckets (_b)
+CREATE TABLE big_h AS SELECT i AS id, (i * 7919::bigint % 20000)::int AS k, i % 100 AS v, (i % 1000)::numeric(10,2) AS amount
+FROM generate_series(1, 200000) i;
+CREATE TABLE mid_h AS SELECT i AS id, i - 1 AS k, i % 10 AS v, 'name ' || i AS name FROM generate_series(1, 20000) i;
+CREATE TABLE tiny_h AS SELECT i AS id, i * 90 AS k, i % 5 AS v FROM generate_series(1, 200) i;
+-- half of the rows have one key
+CREATE TABLE skew_h AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN 7 ELSE i % 20000 END AS k, i % 100 AS v FROM generate_series(1, 200000) i;
+SELECT t, bucketfdw.create_table_as(t || '_b', format('SELECT * FROM %I', t || '_h'), bucket_by => 'k', buckets => 16) AS rows
+FROM unnest(ARRAY['big', 'mid', 'tiny', 'skew']) t;
+
+CREATE FUNCTION choice(query text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	plan text := nodes(query, false);
+	top text;
+BEGIN
+	EXECUTE 'EXPLAIN (COSTS OFF) ' || query INTO top;
+	RETURN CASE
+		WHEN plan = 'Aggregate, Foreign Scan' THEN top
+		WHEN plan ~ 'BucketJoin' AND plan !~ 'Hash|Merge|Nested|Sort' THEN regexp_replace(regexp_replace(plan, 'BucketJoin.*', 'bucket join'), '^Aggregate', top)
+		WHEN plan ~ 'Nested Loop.*Foreign Scan' AND plan !~ 'BucketJoin|Hash|Merge|Sort|Materialize' THEN 'lookups'
+		WHEN plan ~ '(Hash|Merge) Join' AND plan !~ 'BucketJoin' THEN 'hash or merge join'
+		ELSE plan
+	END;
+END
+$$;
+CREATE FUNCTION choices() RETURNS TABLE (plan text, query text)
+LANGUAGE sql AS $$
+	SELECT choice(q), q FROM unnest(ARRAY[
+		-- both sides bucketed, one, none
+		'SELECT big_b.v, mid_b.name FROM big_b JOIN mid_b USING (k)',
+		'SELECT big_b.v, mid_h.name FROM big_b JOIN mid_h USING (k)',
+		'SELECT big_h.v, mid_b.name FROM big_h JOIN mid_b USING (k)',
+		'SELECT big_h.v, mid_h.name FROM big_h JOIN mid_h USING (k)',
+		'SELECT count(*) FROM big_b JOIN mid_b USING (k)',
+		'SELECT big_b.v FROM big_b WHERE EXISTS (SELECT FROM mid_b WHERE mid_b.k = big_b.k)',
+		'SELECT big_b.v FROM big_b LEFT JOIN mid_b USING (k) WHERE mid_b.v > 3 OR mid_b.v IS NULL',
+		-- half of the rows with one key
+		'SELECT count(*) FROM big_b JOIN skew_b USING (k)',
+		'SELECT big_b.v, skew_b.v FROM big_b LEFT JOIN skew_b USING (k)',
+		-- few rows of one side: lookups; many: not
+		'SELECT tiny_h.v, big_b.v FROM tiny_h JOIN big_b USING (k) WHERE tiny_h.id = 3',
+		'SELECT mid_h.v, big_b.v FROM mid_h JOIN big_b USING (k) WHERE mid_h.id = 3',
+		'SELECT mid_h.v, big_b.v FROM mid_h JOIN big_b USING (k) WHERE mid_h.v > 0',
+		'SELECT mid_b.v, big_b.v FROM mid_b JOIN big_b USING (k) WHERE mid_b.id = 3',
+		'SELECT mid_b.v, big_b.v FROM mid_b JOIN big_b USING (k) WHERE mid_b.v > 0',
+		'SELECT mid_b.v, big_b.v FROM mid_b JOIN big_b USING (k) WHERE big_b.k = 77',
+		'SELECT big_b.v, mid_b.name FROM big_b JOIN mid_b USING (k) LIMIT 10',
+		-- groups
+		'SELECT big_b.k, count(*) FROM big_b JOIN mid_b USING (k) GROUP BY big_b.k',
+		'SELECT k, sum(amount) FROM big_b GROUP BY k',
+		'SELECT DISTINCT k FROM skew_b',
+		'SELECT v, count(*) FROM big_b GROUP BY v',
+		-- orders
+		'SELECT k, v FROM big_b ORDER BY k LIMIT 10',
+		'SELECT k, v FROM big_b ORDER BY v LIMIT 10',
+		'SELECT big_b.v, mid_b.name FROM big_b JOIN mid_b USING (k) ORDER BY mid_b.name']) q
+$$;
+CREATE TEMP TABLE before_analyze AS SELECT * FROM choices();
+ANALYZE big_h, mid_h, tiny_h, skew_h, big_b, mid_b, tiny_b, skew_b;
+SELECT * FROM choices();
+-- sizes come from the files: without statistics it is the same
+SELECT * FROM before_analyze EXCEPT SELECT * FROM choices();
+-- a small table: lookups if it is a heap, a join by buckets if it has them; many columns make lookups dear
+SELECT choice('SELECT tiny_h.v, big_b.v FROM tiny_h JOIN big_b USING (k)') heap, choice('SELECT tiny_b.v, big_b.v FROM tiny_b JOIN big_b USING (k)') bucketed,
+	choice('SELECT m.name, big_b.* FROM mid_h m JOIN big_b USING (k)') many;
+
+-- what gains nothing from buckets has the plan it would have without, and reads no more
+CREATE TEMP TABLE plain AS SELECT q FROM unnest(ARRAY['SELECT * FROM big_b WHERE v < 10', 'SELECT * FROM big_b LIMIT 1',
+	'SELECT v, count(*) FROM big_b GROUP BY v', 'SELECT * FROM big_b ORDER BY v', 'SELECT big_h.v FROM big_h JOIN mid_h USING (k)']) q;
+SET bucketfdw.enable = off;
+CREATE TEMP TABLE stock AS SELECT q, nodes(q, false) AS plan FROM plain;
+RESET bucketfdw.enable;
+SELECT nodes(q, false) = plan AS same_plan, plan, q FROM stock;
+SELECT measured('SELECT count(*) FROM big_b', 'Bytes Read') count_reads, measured('SELECT * FROM big_b LIMIT 1', 'Blocks Read') limit_reads,
+	measured('SELECT k, v FROM big_b ORDER BY k LIMIT 10', 'Blocks Read')::int <= 16 order_reads_first_blocks,
+	measured('SELECT k FROM big_b WHERE k = 5', 'Buckets Read') lookup_reads;
+
+DROP FUNCTION choice(text), choices();
+DROP FOREIGN TABLE big_b, mid_b, tiny_b, skew_b;
+DROP TABLE big_h, mid_h, tiny_h, skew_h, before_analyze, plain, stock;
