@@ -14,8 +14,9 @@
 
 /* open files beyond this are closed, longest unused first */
 #define MAX_OPEN_FILES 64
-/* between rescans more may stay open, as far as their footers fit work_mem */
+/* more may stay open as far as their footers fit work_mem, or this many kilobytes */
 #define MAX_KEPT_FILES 1024
+#define MIN_FOOTER_KB (16 * 1024)
 /* decoded blocks kept between rescans, as far as they fit work_mem */
 #define MAX_KEPT_BLOCKS 32
 
@@ -39,9 +40,15 @@ CheckFileAgainstManifest(LeafReader *leaf, LeafFile *file, int fileno)
 						 RelationGetRelationName(leaf->rel))));
 }
 
+/*
+ * Close a file that no cursor stands in.  Buckets in turn come back to all
+ * files in the same order: the file used last is the one that is needed again
+ * last.  Lookups come back to any.
+ */
 static void
 EvictOne(LeafReader *leaf)
 {
+	bool		newest = leaf->sorted && !leaf->rescanned;
 	int			victim = -1;
 
 	for (int i = 0; i < leaf->manifest->nfiles; i++)
@@ -49,7 +56,7 @@ EvictOne(LeafReader *leaf)
 		LeafFile   *file = leaf->files[i];
 
 		if (file != NULL && file->users == 0 &&
-			(victim < 0 || file->last_used < leaf->files[victim]->last_used))
+			(victim < 0 || (file->last_used > leaf->files[victim]->last_used) == newest))
 			victim = i;
 	}
 	if (victim >= 0)
@@ -62,6 +69,7 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	LeafFile   *file = leaf->files[fileno];
 	ManifestFile *mf = &leaf->manifest->files[fileno];
 	TupleDesc	desc = RelationGetDescr(leaf->rel);
+	MemoryContext cxt;
 	MemoryContext old;
 
 	if (file != NULL)
@@ -70,12 +78,15 @@ LeafFileGet(LeafReader *leaf, int fileno)
 		return file;
 	}
 	if (leaf->nopen >= MAX_OPEN_FILES &&
-		!(leaf->rescanned && leaf->nopen < MAX_KEPT_FILES &&
-		  leaf->open_memory < (Size) work_mem * 1024))
+		(leaf->nopen >= MAX_KEPT_FILES ||
+		 leaf->open_memory >= (Size) Max(work_mem, MIN_FOOTER_KB) * 1024))
 		EvictOne(leaf);
 
-	old = MemoryContextSwitchTo(leaf->cxt);
+	/* all of a file goes when it is closed: it may be opened again for each of thousands of buckets */
+	cxt = AllocSetContextCreate(leaf->cxt, "bucketfdw leaf file", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(cxt);
 	file = palloc0(sizeof(LeafFile));
+	file->cxt = cxt;
 	file->source = StoreOpen(RelationGetRelid(leaf->rel), RelationGetRelationName(leaf->rel),
 							 mf->file_id, mf->first_bucket);
 	file->reader = FileReaderOpen(file->source, mf->file_id, MyDatabaseId,
@@ -97,7 +108,7 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	file->last_used = ++leaf->clock;
 	leaf->files[fileno] = file;
 	leaf->nopen++;
-	file->memory = MemoryContextMemAllocated(file->reader->cxt, true);
+	file->memory = MemoryContextMemAllocated(cxt, true);
 	leaf->open_memory += file->memory;
 	MemoryContextSwitchTo(old);
 	return file;
@@ -114,11 +125,8 @@ LeafFileClose(LeafReader *leaf, int fileno)
 			block->file = NULL;
 	}
 	leaf->open_memory -= file->memory;
-	FileReaderClose(file->reader);
 	StoreClose(file->source);
-	pfree(file->filecols);
-	pfree(file->sortcols);
-	pfree(file);
+	MemoryContextDelete(file->cxt);
 	leaf->files[fileno] = NULL;
 	leaf->nopen--;
 }
@@ -185,6 +193,8 @@ LeafBlockMake(LeafReader *leaf)
 	block->batch.ncols = leaf->ncols;
 	block->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
 	block->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
+	if (leaf->nquals > 0)
+		block->selection = palloc(BF_BATCH_ROWS * sizeof(uint16));
 	MemoryContextSwitchTo(old);
 	leaf->nblocks++;
 	return block;

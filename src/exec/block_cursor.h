@@ -16,6 +16,7 @@
 /* A file of the manifest, open. */
 typedef struct LeafFile
 {
+	MemoryContext cxt;			/* of everything below */
 	FileSource *source;
 	FileReader *reader;
 	int		   *filecols;		/* per leaf column: index in the file, -1: absent there */
@@ -23,7 +24,7 @@ typedef struct LeafFile
 	bool		checked;		/* order verification possible: all sort columns there */
 	int			users;			/* cursors that stand in it */
 	uint64		last_used;
-	Size		memory;			/* of its reader */
+	Size		memory;			/* of cxt */
 } LeafFile;
 
 /* A block read into memory; reused. */
@@ -34,7 +35,7 @@ typedef struct LeafBlock
 	LeafFile   *file;			/* NULL: holds nothing that could be used again */
 	int			blockno;
 	ColumnBuffer **buffers;		/* one per column */
-	uint16		selection[BF_BATCH_ROWS];
+	uint16	   *selection;		/* BF_BATCH_ROWS of them; NULL when there are no quals */
 	KeyVector	keys;			/* used in merges only */
 	Size		memory;			/* of buffers, when it was last released */
 	struct LeafBlock *next;		/* free or retired list */
@@ -55,7 +56,7 @@ typedef struct BlockCursor
 } BlockCursor;
 
 /* runs merged at once, at most */
-#define MERGE_FAN_IN 256
+#define MERGE_FAN_IN 512
 
 struct LeafReader
 {
@@ -100,7 +101,7 @@ struct LeafReader
 	LeafCounters counters;
 };
 
-/* Open (or find open) a file of the manifest; closes the longest unused one when many are. */
+/* Open (or find open) a file of the manifest; closes one that is not in use when many are open. */
 extern LeafFile *LeafFileGet(struct LeafReader *leaf, int file);
 extern void LeafFileClose(struct LeafReader *leaf, int file);
 

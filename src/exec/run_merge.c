@@ -33,6 +33,7 @@ typedef struct MergeState
 	uint16		row[MERGE_ROWS];
 	Datum	  **values;			/* per column, made on first use */
 	bool	  **nulls;
+	bool		exact;			/* equal images other than KEY64_NULL are equal keys */
 	bool		lazy;			/* cursors without a block are in the heap */
 	bool		refill;			/* the top cursor has used up its chunk of a store */
 	int			nheap;
@@ -82,37 +83,60 @@ NodeBefore(LeafReader *leaf, const HeapNode *a, const HeapNode *b)
 
 	if (a->k64 != b->k64)
 		return a->k64 < b->k64;
+	if (leaf->merge->exact && a->k64 != KEY64_NULL)
+		return a->cursor < b->cursor;
 	x = &leaf->cursors[a->cursor];
 	y = &leaf->cursors[b->cursor];
 	/* what is not decoded yet goes first, to be decoded before it is compared */
 	if (x->block == NULL || y->block == NULL)
 		return x->block == NULL && y->block != NULL;
-	if (x->block->keys.exact && a->k64 != KEY64_NULL)
-		return a->cursor < b->cursor;
 	return KeyVectorCompareFlags(&x->block->keys, x->pos, &y->block->keys, y->pos,
 								 leaf->merge->flags) < 0;
 }
 
+/*
+ * Put the node at "at" where it belongs.  With many runs it mostly belongs near
+ * the bottom: so the smaller children move up without a look at it, and it
+ * climbs from there.  That takes half the comparisons, and their outcome,
+ * which cannot be foreseen, decides no branch.
+ */
 static void
 SiftDown(LeafReader *leaf, MergeState *merge, int at)
 {
-	HeapNode	node = merge->heap[at];
+	HeapNode   *heap = merge->heap;
+	HeapNode	node = heap[at];
+	int			start = at;
+	int			n = merge->nheap;
 
 	for (;;)
 	{
 		int			child = 2 * at + 1;
 
-		if (child >= merge->nheap)
+		if (child >= n)
 			break;
-		if (child + 1 < merge->nheap &&
-			NodeBefore(leaf, &merge->heap[child + 1], &merge->heap[child]))
-			child++;
-		if (!NodeBefore(leaf, &merge->heap[child], &node))
-			break;
-		merge->heap[at] = merge->heap[child];
+		if (child + 1 < n)
+		{
+			if (unlikely(heap[child + 1].k64 == heap[child].k64))
+				child += NodeBefore(leaf, &heap[child + 1], &heap[child]);
+			else
+				child += heap[child + 1].k64 < heap[child].k64;
+		}
+		/* runs of near keys: the top often stays */
+		if (at == start && !NodeBefore(leaf, &heap[child], &node))
+			return;
+		heap[at] = heap[child];
 		at = child;
 	}
-	merge->heap[at] = node;
+	while (at > start)
+	{
+		int			parent = (at - 1) / 2;
+
+		if (!NodeBefore(leaf, &node, &heap[parent]))
+			break;
+		heap[at] = heap[parent];
+		at = parent;
+	}
+	heap[at] = node;
 }
 
 /* Read the cursor's next block and prepare its keys; false at the end of the run. */
@@ -228,6 +252,7 @@ GetMergeState(LeafReader *leaf)
 		if (merge->flags != NULL)
 			merge->flags[k] = spec->sort[k].flags;
 	}
+	merge->exact = leaf->nkeys == 1 && KeyClassIsFixed(merge->classes[0]);
 	leaf->merge = merge;
 	MemoryContextSwitchTo(old);
 	return merge;
