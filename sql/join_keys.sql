@@ -197,3 +197,28 @@ SELECT same('SELECT * FROM none_b a JOIN none_b b USING (k)');
 DROP FOREIGN TABLE big_b, few_b, none_b, hot_b;
 DROP TABLE big_h, few_h, none_h, hot_h;
 DROP FUNCTION class_join(text, text);
+-- two small columns: their extremes, and NULL beside the largest value
+CREATE TABLE pk_h AS SELECT a::int, b::smallint, d::date, row_number() OVER () AS n
+FROM unnest(ARRAY[-2147483648, -1, 0, 1, 2147483647, NULL]) a, unnest(ARRAY[-32768, -1, 0, 32767, NULL]) b,
+	unnest(ARRAY['-infinity', '2000-01-01', 'infinity', NULL]) d, generate_series(1, 2);
+CREATE FOREIGN TABLE pk1_b (a int, b smallint, d date, n bigint) SERVER bucketfdw OPTIONS (bucket_by 'a, b', buckets '4', block_rows '64');
+CREATE FOREIGN TABLE pk2_b (a int, b int, d date, n bigint) SERVER bucketfdw OPTIONS (bucket_by 'a, b', buckets '2', block_rows '64');
+CREATE FOREIGN TABLE pk3_b (a bigint, b int, d date, n bigint) SERVER bucketfdw OPTIONS (bucket_by 'a, b', buckets '4', block_rows '64');
+CREATE FOREIGN TABLE pk4_b (a int, b int, d date, n bigint) SERVER bucketfdw OPTIONS (bucket_by 'd, a', buckets '4', block_rows '64');
+CREATE TABLE pk1_h AS SELECT * FROM pk_h;
+CREATE TABLE pk2_h AS SELECT * FROM pk_h WHERE n % 3 > 0 UNION ALL SELECT 7, 2147483647, NULL, 0 UNION ALL SELECT 2147483647, 2147483647, 'infinity', -1;
+CREATE TABLE pk3_h AS SELECT a::bigint, b::int, d, n FROM pk2_h;
+CREATE TABLE pk4_h AS SELECT * FROM pk2_h;
+INSERT INTO pk1_b SELECT * FROM pk1_h WHERE n % 2 = 0;
+INSERT INTO pk1_b SELECT * FROM pk1_h WHERE n % 2 = 1;
+INSERT INTO pk2_b SELECT * FROM pk2_h;
+INSERT INTO pk3_b SELECT * FROM pk3_h;
+INSERT INTO pk4_b SELECT * FROM pk4_h;
+ANALYZE pk1_b, pk2_b, pk3_b, pk4_b;
+SELECT j, t, (tried(format('SELECT l.n, r.n, l.a, r.b FROM %s_b l %s %s_b r ON l.a = r.a AND l.b = r.b', split_part(t, ' ', 1), j, split_part(t, ' ', 2)))).*
+FROM unnest(ARRAY['JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']) j, unnest(ARRAY['pk1 pk2', 'pk2 pk1', 'pk1 pk3', 'pk3 pk2', 'pk1 pk1']) t;
+SELECT j, (tried(format('SELECT l.n, r.n, l.d FROM pk4_b l %s pk4_b r ON l.a = r.a AND l.d = r.d AND r.n %% 4 > 0', j))).*
+FROM unnest(ARRAY['JOIN', 'LEFT JOIN', 'RIGHT JOIN']) j;
+SELECT n, (tried(format('SELECT * FROM pk1_b l WHERE %s EXISTS (SELECT 1 FROM pk2_b r WHERE l.a = r.a AND l.b = r.b)', n))).* FROM unnest(ARRAY['', 'NOT']) n;
+DROP FOREIGN TABLE pk1_b, pk2_b, pk3_b, pk4_b;
+DROP TABLE pk_h, pk1_h, pk2_h, pk3_h, pk4_h;

@@ -27,6 +27,14 @@ typedef struct JoinCounters
 	MergeJoinCounters merge;
 } JoinCounters;
 
+/* A column of the scan slot in the present list of pairs. */
+typedef struct JoinSource
+{
+	const Datum *values;
+	const bool *nulls;
+	const uint16 *rows;			/* per entry */
+} JoinSource;
+
 typedef struct BucketJoinState
 {
 	CustomScanState css;		/* must be first */
@@ -45,6 +53,7 @@ typedef struct BucketJoinState
 	MergeJoin  *merge;
 	MergePairs *pairs;
 	int			pair;			/* next entry to look at */
+	JoinSource *sources;		/* per column, for "plain"; made on first use */
 
 	/* as an input of another join */
 	Batch		batch;

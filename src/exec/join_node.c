@@ -207,6 +207,44 @@ FillSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
 	ExecStoreVirtualTuple(slot);
 }
 
+/* Find the vectors of a new list of pairs once, not for each row. */
+static void
+FindSources(BucketJoinState *state)
+{
+	MergePairs *pairs = state->pairs;
+
+	if (state->sources == NULL)
+		state->sources = MemoryContextAlloc(state->cxt, Max(state->nout, 1) * sizeof(JoinSource));
+	for (int i = 0; i < state->nout; i++)
+	{
+		bool		outer = state->out[i].side == 0;
+		ColumnVector *vec = BatchColumn(outer ? pairs->left : pairs->right, state->out[i].col);
+
+		state->sources[i].values = vec->values;
+		state->sources[i].nulls = vec->nulls;
+		state->sources[i].rows = outer ? pairs->lrow : pairs->rrow;
+	}
+}
+
+/* FillSlot of a join where every entry is a pair of rows and every column one of a batch. */
+static inline void
+FillPlainSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
+{
+	const JoinSource *source = state->sources;
+	Datum	   *values = slot->tts_values;
+	bool	   *isnull = slot->tts_isnull;
+
+	ExecClearTuple(slot);
+	for (int i = 0; i < state->nout; i++, source++)
+	{
+		int			row = source->rows[entry];
+
+		values[i] = source->values[row];
+		isnull[i] = source->nulls && source->nulls[row];
+	}
+	ExecStoreVirtualTuple(slot);
+}
+
 /*
  * Does an entry make an output row?  *filled tells whether it is in the slot.
  */
@@ -288,11 +326,12 @@ JoinNodeNextEntry(BucketJoinState *state)
 				state->pairs->n = 0;
 				return false;
 			}
+			FindSources(state);
 		}
 		/* a projection above leaves its results there */
 		if (state->css.ss.ps.ps_ProjInfo)
 			ResetExprContext(econtext);
-		FillSlot(state, slot, state->pair++);
+		FillPlainSlot(state, slot, state->pair++);
 		econtext->ecxt_scantuple = slot;
 		return true;
 	}

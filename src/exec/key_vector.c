@@ -25,6 +25,48 @@ KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
 	kv->null_buffer = palloc(BF_BATCH_ROWS * sizeof(bool));
 }
 
+bool
+KeyVectorCanPack(const KeyVector *kv)
+{
+	for (int k = 0; k < kv->nkeys; k++)
+	{
+		Oid			typid = kv->types[k];
+
+		if (typid != INT4OID && typid != INT2OID && typid != DATEOID && typid != BOOLOID)
+			return false;
+	}
+	return kv->nkeys == 2;
+}
+
+void
+KeyVectorPack(KeyVector *kv)
+{
+	kv->packed = true;
+	kv->exact = true;
+}
+
+/* Images of two keys in one; NULL is above all values. */
+static void
+FillPacked(KeyVector *kv, const ColumnVector *high, const ColumnVector *low)
+{
+	for (int i = 0; i < kv->n; i++)
+	{
+		int			row = KeyVectorRow(kv, i);
+		uint64		image = ((uint64) high->values[row] << 32) |
+			((uint32) low->values[row] ^ (uint32) PG_INT32_MIN);
+
+		if (kv->entry_null && kv->entry_null[i])
+		{
+			if (high->nulls && high->nulls[row])
+				image = (uint64) KEY64_NULL;
+			else
+				image |= PG_UINT32_MAX;
+		}
+		kv->k64_buffer[i] = (int64) image;
+	}
+	kv->k64 = kv->k64_buffer;
+}
+
 /* The first eight bytes as a big-endian number, as if padded with zeros. */
 static inline int64
 BytesImage(const unsigned char *data, size_t len)
@@ -127,6 +169,11 @@ KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 			kv->entry_null = kv->null_buffer;
 	}
 
+	if (kv->packed)
+	{
+		FillPacked(kv, first, BatchColumn(batch, kv->cols[1]));
+		return;
+	}
 	/* integers are their own image: no copy where the vector can serve */
 	if (direct && kv->rows == NULL && first->nulls == NULL)
 	{

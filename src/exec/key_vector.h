@@ -30,7 +30,8 @@ typedef struct KeyVector
 	int		   *cols;			/* batch columns of the keys */
 	KeyClass   *classes;
 	Oid		   *types;
-	bool		exact;
+	bool		exact;			/* equal images are equal keys */
+	bool		packed;			/* the image holds both of two small keys */
 
 	/* of the present batch */
 	Batch	   *batch;
@@ -49,6 +50,13 @@ typedef struct KeyVector
 
 extern void KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
 						  const KeyClass *classes, const Oid *types);
+
+/*
+ * May one image hold both keys: two columns of 32 bits or less?  Images of
+ * vectors that are compared must be made one way, so who compares decides.
+ */
+extern bool KeyVectorCanPack(const KeyVector *kv);
+extern void KeyVectorPack(KeyVector *kv);
 
 /*
  * Prepare the selected rows of a batch.  keep_nulls: rows with a NULL key are
@@ -72,7 +80,9 @@ KeyVectorCompare(const KeyVector *a, int i, const KeyVector *b, int j)
 
 	if (x != y)
 		return x < y ? -1 : 1;
-	if (a->exact && b->exact && x != KEY64_NULL)
+	/* a NULL among two keys shares its image with the largest value */
+	if (a->exact && b->exact && x != KEY64_NULL &&
+		!(a->packed && (a->entry_null || b->entry_null)))
 		return 0;
 	return KeyVectorCompareFull(a, i, b, j);
 }
