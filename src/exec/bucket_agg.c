@@ -4,32 +4,17 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/parallel.h"
-#include "common/int.h"
 #include "compat.h"
+#include BF_EXPLAIN_HEADER
+#include "exec/agg_groups.h"
 #include "exec/batch_input.h"
 #include "exec/bucket_agg.h"
 #include "exec/bucket_join_state.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/float.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-
-/* One aggregate and its transition value. */
-typedef struct BatchAgg
-{
-	BatchAggKind kind;
-	int			col;			/* batch column, -1 for count(*) */
-	KeyClass	keyclass;		/* of the column, for min and max */
-	Oid			type;
-	bool		isnull;			/* no value yet */
-	Datum		value;
-	int64		value64;		/* KeySort64 of value, for min and max */
-} BatchAgg;
 
 typedef struct BucketAggState
 {
@@ -37,6 +22,12 @@ typedef struct BucketAggState
 	BatchInput	input;
 	int			naggs;
 	BatchAgg   *aggs;
+	int		   *agg_place;		/* per aggregate: its place in the scan tuple */
+	int			ncolumns;		/* columns of the input that are shown */
+	int		   *column_place;
+	Datum	   *column_values;
+	bool	   *column_nulls;
+	AggGroups  *groups;			/* NULL: one group of all rows */
 	bool		done;
 	ParallelState *parallel;	/* of a parallel-aware node, NULL: this process reads all */
 } BucketAggState;
@@ -51,6 +42,7 @@ static void InitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt,
 static void ReInitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
 static void InitializeWorkerBucketAgg(CustomScanState *node, shm_toc *toc, void *coordinate);
 static void ShutdownBucketAgg(CustomScanState *node);
+static void ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es);
 
 const CustomScanMethods bucket_agg_scan_methods = {
 	.CustomName = "BucketAggregate",
@@ -68,52 +60,13 @@ static const CustomExecMethods bucket_agg_exec_methods = {
 	.ReInitializeDSMCustomScan = ReInitializeDSMBucketAgg,
 	.InitializeWorkerCustomScan = InitializeWorkerBucketAgg,
 	.ShutdownCustomScan = ShutdownBucketAgg,
+	.ExplainCustomScan = ExplainBucketAgg,
 };
 
 void
 BucketAggInit(void)
 {
 	RegisterCustomScanMethods(&bucket_agg_scan_methods);
-}
-
-BatchAggKind
-BatchAggKindOf(const Aggref *aggref)
-{
-	if (aggref->aggorder != NIL || aggref->aggdistinct != NIL || aggref->aggfilter != NULL ||
-		aggref->aggdirectargs != NIL || aggref->aggvariadic || aggref->agglevelsup != 0)
-		return BATCH_AGG_NONE;
-	switch (aggref->aggfnoid)
-	{
-		case F_COUNT_:
-			return BATCH_AGG_COUNT_ROWS;
-		case F_COUNT_ANY:
-			return BATCH_AGG_COUNT;
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-			return BATCH_AGG_SUM_INT;
-		case F_SUM_FLOAT8:
-			return BATCH_AGG_SUM_FLOAT8;
-		case F_MIN_INT2:
-		case F_MIN_INT4:
-		case F_MIN_INT8:
-		case F_MIN_OID:
-		case F_MIN_DATE:
-		case F_MIN_TIME:
-		case F_MIN_TIMESTAMP:
-		case F_MIN_TIMESTAMPTZ:
-			return BATCH_AGG_MIN;
-		case F_MAX_INT2:
-		case F_MAX_INT4:
-		case F_MAX_INT8:
-		case F_MAX_OID:
-		case F_MAX_DATE:
-		case F_MAX_TIME:
-		case F_MAX_TIMESTAMP:
-		case F_MAX_TIMESTAMPTZ:
-			return BATCH_AGG_MAX;
-		default:
-			return BATCH_AGG_NONE;
-	}
 }
 
 static Node *
@@ -126,13 +79,52 @@ CreateBucketAggState(CustomScan *cscan)
 	return (Node *) state;
 }
 
+/* What the scan tuple is made of: aggregates, and columns of the input. */
+static void
+DescribeOutput(BucketAggState *state, CustomScan *cscan)
+{
+	List	   *kinds = list_nth(cscan->custom_private, AGG_PRIVATE_KINDS);
+	List	   *columns = list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS);
+	int			n = list_length(kinds);
+
+	state->aggs = palloc0(n * sizeof(BatchAgg));
+	state->agg_place = palloc(n * sizeof(int));
+	state->column_place = palloc(n * sizeof(int));
+	state->column_values = palloc(n * sizeof(Datum));
+	state->column_nulls = palloc(n * sizeof(bool));
+	for (int i = 0; i < n; i++)
+	{
+		BatchAggKind kind = (BatchAggKind) list_nth_int(kinds, i);
+		TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, i);
+		BatchAgg   *agg;
+
+		if (kind == BATCH_AGG_NONE)
+		{
+			state->column_place[state->ncolumns++] = i;
+			continue;
+		}
+		agg = &state->aggs[state->naggs];
+		state->agg_place[state->naggs++] = i;
+		agg->kind = kind;
+		agg->col = -1;
+		if (kind != BATCH_AGG_COUNT_ROWS)
+			agg->col = BatchInputColumn(&state->input, list_nth_int(columns, i));
+		if (kind == BATCH_AGG_MIN || kind == BATCH_AGG_MAX)
+		{
+			/* the result is of the column's type */
+			agg->type = getBaseType(exprType((Node *) tle->expr));
+			agg->keyclass = KeyClassOfType(agg->type);
+		}
+	}
+}
+
 static void
 BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 {
 	BucketAggState *state = (BucketAggState *) node;
 	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
-	List	   *kinds = list_nth(cscan->custom_private, AGG_PRIVATE_KINDS);
-	List	   *columns = list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS);
+	List	   *keys = list_nth(cscan->custom_private, AGG_PRIVATE_KEYS);
+	int		   *columns = palloc(list_length(cscan->custom_scan_tlist) * sizeof(int));
 	PlanState  *child = ExecInitNode((Plan *) linitial(cscan->custom_plans), estate, eflags);
 
 	node->custom_ps = list_make1(child);
@@ -142,106 +134,17 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 		return;
 	if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
 		elog(ERROR, "input of a bucket aggregate is not bucketed");
-	BatchInputDescribe(&state->input, list_nth(cscan->custom_private, AGG_PRIVATE_KEYS));
-
-	state->naggs = list_length(kinds);
-	state->aggs = palloc0(state->naggs * sizeof(BatchAgg));
-	for (int i = 0; i < state->naggs; i++)
-	{
-		BatchAgg   *agg = &state->aggs[i];
-		TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, i);
-		int			column = list_nth_int(columns, i);
-
-		agg->kind = (BatchAggKind) list_nth_int(kinds, i);
-		agg->col = -1;
-		if (agg->kind != BATCH_AGG_COUNT_ROWS)
-			agg->col = BatchInputColumn(&state->input, column);
-		if (agg->kind == BATCH_AGG_MIN || agg->kind == BATCH_AGG_MAX)
-		{
-			/* the result is of the column's type */
-			agg->type = getBaseType(exprType((Node *) tle->expr));
-			agg->keyclass = KeyClassOfType(agg->type);
-		}
-	}
-}
-
-/* Run a statement for the number of each selected row that is not NULL in vec. */
-#define FOR_EACH_VALUE(batch, vec, row, stmt) \
-	do { \
-		for (int i_ = 0; i_ < (batch)->nselected; i_++) \
-		{ \
-			int			row = (batch)->selection ? (batch)->selection[i_] : i_; \
-			if ((vec)->nulls && (vec)->nulls[row]) \
-				continue; \
-			stmt; \
-		} \
-	} while (0)
-
-static void
-AddCount(BatchAgg *agg, int64 n)
-{
-	int64		count;
-
-	if (pg_add_s64_overflow(DatumGetInt64(agg->value), n, &count))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("bigint out of range")));
-	agg->value = Int64GetDatum(count);
-}
-
-/* As float8pl: the order of the additions is that of the rows. */
-static void
-SumFloat8(BatchAgg *agg, Batch *batch, ColumnVector *vec)
-{
-	float8		sum = DatumGetFloat8(agg->value);
-	bool		isnull = agg->isnull;
-
-	FOR_EACH_VALUE(batch, vec, row,
-				   {
-					   float8		x = DatumGetFloat8(vec->values[row]);
-					   float8		old = sum;
-
-					   sum = isnull ? x : old + x;
-					   if (unlikely(isinf(sum)) && !isnull && !isinf(old) && !isinf(x))
-						   float_overflow_error();
-					   isnull = false;
-				   });
-	agg->value = Float8GetDatum(sum);
-	agg->isnull = isnull;
-}
-
-/* As int4_sum: a bigint that wraps around. */
-static void
-SumInt(BatchAgg *agg, Batch *batch, ColumnVector *vec)
-{
-	uint64		sum = (uint64) DatumGetInt64(agg->value);
-	bool		isnull = agg->isnull;
-
-	FOR_EACH_VALUE(batch, vec, row,
-				   {
-					   sum += (uint64) vec->values[row];
-					   isnull = false;
-				   });
-	agg->value = Int64GetDatum((int64) sum);
-	agg->isnull = isnull;
-}
-
-static void
-MinMax(BatchAgg *agg, Batch *batch, ColumnVector *vec)
-{
-	bool		want_max = agg->kind == BATCH_AGG_MAX;
-
-	FOR_EACH_VALUE(batch, vec, row,
-				   {
-					   int64		x = KeySort64(agg->keyclass, agg->type, vec->values[row]);
-
-					   if (agg->isnull || (want_max ? x > agg->value64 : x < agg->value64))
-					   {
-						   agg->value64 = x;
-						   agg->value = vec->values[row];
-						   agg->isnull = false;
-					   }
-				   });
+	BatchInputDescribe(&state->input, keys);
+	DescribeOutput(state, cscan);
+	if (linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_GROUPED)) == 0)
+		return;
+	BatchInputCheckOrder(&state->input, keys);
+	for (int c = 0; c < state->ncolumns; c++)
+		columns[c] = BatchInputColumn(&state->input, list_nth_int(list_nth(cscan->custom_private,
+																		   AGG_PRIVATE_COLUMNS),
+																  state->column_place[c]));
+	state->groups = AggGroupsCreate(&state->input, state->naggs, state->aggs,
+									state->ncolumns, columns);
 }
 
 static void
@@ -250,37 +153,9 @@ AdvanceBatch(BucketAggState *state, Batch *batch)
 	for (int i = 0; i < state->naggs; i++)
 	{
 		BatchAgg   *agg = &state->aggs[i];
-		ColumnVector *vec = agg->col >= 0 ? BatchColumn(batch, agg->col) : NULL;
 
-		switch (agg->kind)
-		{
-			case BATCH_AGG_COUNT_ROWS:
-				AddCount(agg, batch->nselected);
-				break;
-			case BATCH_AGG_COUNT:
-				if (vec->nulls == NULL)
-					AddCount(agg, batch->nselected);
-				else
-				{
-					int64		n = 0;
-
-					FOR_EACH_VALUE(batch, vec, row, (void) row; n++);
-					AddCount(agg, n);
-				}
-				break;
-			case BATCH_AGG_SUM_INT:
-				SumInt(agg, batch, vec);
-				break;
-			case BATCH_AGG_SUM_FLOAT8:
-				SumFloat8(agg, batch, vec);
-				break;
-			case BATCH_AGG_MIN:
-			case BATCH_AGG_MAX:
-				MinMax(agg, batch, vec);
-				break;
-			case BATCH_AGG_NONE:
-				elog(ERROR, "unexpected kind of aggregate");
-		}
+		BatchAggAdvance(agg, agg->col >= 0 ? BatchColumn(batch, agg->col) : NULL,
+						batch->selection, 0, batch->nselected);
 	}
 }
 
@@ -302,12 +177,7 @@ AggregateInput(BucketAggState *state)
 	int			group;
 
 	for (int i = 0; i < state->naggs; i++)
-	{
-		BatchAgg   *agg = &state->aggs[i];
-
-		agg->value = Int64GetDatum(0);
-		agg->isnull = agg->kind != BATCH_AGG_COUNT_ROWS && agg->kind != BATCH_AGG_COUNT;
-	}
+		BatchAggReset(&state->aggs[i]);
 	BatchInputStart(input);
 	if (input->gate_closed)
 		return;
@@ -333,6 +203,19 @@ AggregateInput(BucketAggState *state)
 	}
 }
 
+/* Compute the next group; false at the end. */
+static bool
+NextGroup(BucketAggState *state)
+{
+	if (state->groups)
+		return AggGroupsNext(state->groups, state->column_values, state->column_nulls);
+	if (state->done)
+		return false;
+	AggregateInput(state);
+	state->done = true;
+	return true;
+}
+
 static TupleTableSlot *
 ExecBucketAgg(CustomScanState *node)
 {
@@ -340,26 +223,31 @@ ExecBucketAgg(CustomScanState *node)
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 
-	ExecClearTuple(slot);
-	if (state->done)
-		return slot;
-	AggregateInput(state);
-	state->done = true;
-	for (int i = 0; i < state->naggs; i++)
+	for (;;)
 	{
-		slot->tts_values[i] = state->aggs[i].value;
-		slot->tts_isnull[i] = state->aggs[i].isnull;
-	}
-	ExecStoreVirtualTuple(slot);
+		CHECK_FOR_INTERRUPTS();
+		ExecClearTuple(slot);
+		if (!NextGroup(state))
+			return node->ss.ps.ps_ProjInfo ?
+				ExecClearTuple(node->ss.ps.ps_ResultTupleSlot) : slot;
+		for (int i = 0; i < state->naggs; i++)
+		{
+			slot->tts_values[state->agg_place[i]] = state->aggs[i].value;
+			slot->tts_isnull[state->agg_place[i]] = state->aggs[i].isnull;
+		}
+		for (int c = 0; c < state->ncolumns; c++)
+		{
+			slot->tts_values[state->column_place[c]] = state->column_values[c];
+			slot->tts_isnull[state->column_place[c]] = state->column_nulls[c];
+		}
+		ExecStoreVirtualTuple(slot);
 
-	ResetExprContext(econtext);
-	econtext->ecxt_scantuple = slot;
-	if (node->ss.ps.qual != NULL && !ExecQual(node->ss.ps.qual, econtext))
-	{
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple = slot;
+		if (node->ss.ps.qual == NULL || ExecQual(node->ss.ps.qual, econtext))
+			return node->ss.ps.ps_ProjInfo ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
 		InstrCountFiltered1(node, 1);
-		return ExecClearTuple(slot);
 	}
-	return node->ss.ps.ps_ProjInfo ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
 }
 
 /*
@@ -432,9 +320,28 @@ ReScanBucketAgg(CustomScanState *node)
 	PlanState  *child = linitial(node->custom_ps);
 
 	state->done = false;
+	if (state->groups)
+		AggGroupsReset(state->groups);
 	/* core passes changed parameters to left and right trees only */
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, node->ss.ps.chgParam);
 	if (child->chgParam == NULL)
 		ExecReScan(child);
+}
+
+static void
+ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	BucketAggState *state = (BucketAggState *) node;
+	List	   *private = ((CustomScan *) node->ss.ps.plan)->custom_private;
+	List	   *keys = list_nth(private, AGG_PRIVATE_KEYS);
+	bool		is_append = linitial_int(list_nth(private, AGG_PRIVATE_APPEND)) != 0;
+	List	   *names = NIL;
+
+	if (linitial_int(list_nth(private, AGG_PRIVATE_GROUPED)) == 0)
+		return;
+	for (int k = 0; k < list_length(keys); k++)
+		names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), is_append,
+												 k, es));
+	ExplainPropertyList("Group Key", names, es);
 }

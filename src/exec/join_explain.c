@@ -15,6 +15,8 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+static char *KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es);
+
 /* "alias.column" of an entry of the target list of an Append, or of the scan left in its place. */
 static char *
 AppendKeyName(PlanState *node, int entry, ExplainState *es)
@@ -39,15 +41,10 @@ AppendKeyName(PlanState *node, int entry, ExplainState *es)
 					quote_identifier(get_attname(rte->relid, var->varattno, false)));
 }
 
-/* "alias.column" of the k-th key of an input, as EXPLAIN names relations. */
-static char *
-KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es)
+char *
+BatchInputKeyName(BatchInput *input, int key, bool is_append, int k, ExplainState *es)
 {
-	List	   *keys = list_nth(parent->custom_private,
-								side == 0 ? JOIN_PRIVATE_OUTER_KEYS : JOIN_PRIVATE_INNER_KEYS);
-	int			key = list_nth_int(keys, k);
-
-	if (list_nth_int(list_nth(parent->custom_private, JOIN_PRIVATE_APPENDS), side) != 0)
+	if (is_append)
 		return AppendKeyName(input->node, key, es);
 	if (IsA(input->node, ForeignScanState))
 	{
@@ -70,6 +67,18 @@ KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es
 
 		return KeyName(&BucketJoinOf(input->node)->input[from], child, from, k, es);
 	}
+}
+
+/* The same of the k-th key of a side of a join. */
+static char *
+KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es)
+{
+	List	   *keys = list_nth(parent->custom_private,
+								side == 0 ? JOIN_PRIVATE_OUTER_KEYS : JOIN_PRIVATE_INNER_KEYS);
+
+	return BatchInputKeyName(input, list_nth_int(keys, k),
+							 list_nth_int(list_nth(parent->custom_private, JOIN_PRIVATE_APPENDS),
+										  side) != 0, k, es);
 }
 
 static void

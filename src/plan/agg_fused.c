@@ -1,10 +1,11 @@
 /*
  * agg_fused.c
- *	  Aggregates without GROUP BY, computed on batches.
+ *	  Aggregates computed on batches, of all rows or of each bucket key.
  */
 #include "postgres.h"
 
 #include "compat.h"
+#include "exec/agg_kernels.h"
 #include "exec/bucket_agg.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -18,8 +19,9 @@
 #include "plan/bucketed.h"
 #include "plan/join_plan.h"
 #include "plan/partial_path.h"
+#include "utils/selfuncs.h"
 
-/* advancing an aggregate by a row, in units of cpu_operator_cost */
+/* advancing an aggregate by a row, or comparing a key with the one before, in units of cpu_operator_cost */
 #define ADVANCE_COST 0.1
 
 static Plan *PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, struct CustomPath *best_path,
@@ -46,53 +48,75 @@ AggColumn(const Aggref *aggref)
 	return (Var *) arg;
 }
 
-/* All aggregate calls of the query, each once; NIL when one of them is core's. */
-static List *
-BatchAggrefs(List *exprs)
+/*
+ * What the expressions are computed from: aggregate calls and keys of the
+ * input, each once, in the order of their first use.  False when anything of
+ * it is core's to compute.
+ */
+static bool
+BatchOutputs(const BucketInput *input, List *exprs, List **outputs)
 {
 	List	   *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
 										PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
-	List	   *aggrefs = NIL;
 	ListCell   *lc;
 
+	*outputs = NIL;
 	foreach(lc, found)
 	{
-		Aggref	   *aggref = lfirst(lc);
-		BatchAggKind kind;
+		Node	   *node = lfirst(lc);
 
-		if (!IsA(aggref, Aggref))
-			return NIL;
-		kind = BatchAggKindOf(aggref);
-		if (kind == BATCH_AGG_NONE ||
-			(kind != BATCH_AGG_COUNT_ROWS && AggColumn(aggref) == NULL))
-			return NIL;
-		aggrefs = list_append_unique(aggrefs, aggref);
+		if (IsA(node, Aggref))
+		{
+			BatchAggKind kind = BatchAggKindOf((Aggref *) node);
+
+			if (kind == BATCH_AGG_NONE ||
+				(kind != BATCH_AGG_COUNT_ROWS && AggColumn((Aggref *) node) == NULL))
+				return false;
+		}
+		else if (!IsA(node, Var) || BucketInputKey(input, node) < 0)
+			return false;
+		*outputs = list_append_unique(*outputs, node);
 	}
-	return aggrefs;
+	return true;
 }
 
-/* A BucketAggregate over an input, complete or (partial) for core to finish. */
+/*
+ * The path that computes the outputs from an input; keys are the Vars to
+ * group by, NIL: one group of all rows.
+ */
 static CustomPath *
-MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-			const BucketInput *input, List *aggrefs, PathTarget *target, List *having)
+MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, PathTarget *target,
+			const BucketInput *input, List *outputs, List *having, List *keys, double ngroups)
 {
 	CustomPath *path = makeNode(CustomPath);
-	QualCost	cost;
+	Cost		work = input_rel->rows * ADVANCE_COST * cpu_operator_cost;
+	QualCost	having_cost;
 
 	path->path.pathtype = T_CustomScan;
-	path->path.parent = grouped_rel;
+	path->path.parent = output_rel;
 	path->path.pathtarget = target;
-	path->path.parallel_safe = grouped_rel->consider_parallel;
-	path->path.rows = 1;
-	cost_qual_eval(&cost, having, root);
-	path->path.startup_cost = input->path->total_cost +
-		input_rel->rows * list_length(aggrefs) * ADVANCE_COST * cpu_operator_cost +
-		cost.startup + cost.per_tuple;
-	path->path.total_cost = path->path.startup_cost + cpu_tuple_cost;
+	path->path.parallel_safe = output_rel->consider_parallel;
+	path->path.rows = ngroups;
+	path->path.total_cost = input->path->total_cost +
+		work * (list_length(outputs) + list_length(keys)) + ngroups * cpu_tuple_cost;
+	path->path.startup_cost = keys != NIL ? input->path->startup_cost :
+		path->path.total_cost - cpu_tuple_cost;
+	if (having != NIL)
+	{
+		cost_qual_eval(&having_cost, having, root);
+		path->path.startup_cost += having_cost.startup + (keys == NIL ? having_cost.per_tuple : 0);
+		path->path.total_cost += having_cost.startup + ngroups * having_cost.per_tuple;
+		if (keys != NIL)
+			path->path.rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0,
+																			 JOIN_INNER, NULL));
+	}
+	path->path.startup_cost += target->cost.startup;
+	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_agg_path_methods;
 	path->custom_paths = list_make1(input->path);
-	path->custom_private = list_make3(aggrefs, having, FirstVars(input));
+	path->custom_private = list_make4(outputs, having, keys != NIL ? keys : FirstVars(input),
+									  list_make1_int(keys != NIL));
 	return path;
 }
 
@@ -133,7 +157,7 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 		add_column_to_pathtarget(target, (Expr *) aggref, 0);
 	}
 	set_pathtarget_cost_width(root, target);
-	path = MakeAggPath(root, input_rel, grouped_rel, input, partial, target, NIL);
+	path = MakeAggPath(root, input_rel, grouped_rel, target, input, partial, NIL, NIL, 1);
 	/* all of its cost stands before its one row */
 	run = path->path.startup_cost;
 	path->path.startup_cost = 0;
@@ -150,11 +174,11 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 }
 
 void
-FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-			 GroupPathExtraData *extra)
+FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 {
 	Query	   *parse = root->parse;
-	List	   *aggrefs;
+	List	   *having = (List *) parse->havingQual;
+	List	   *outputs;
 	BucketInput *best = NULL;
 	ListCell   *lc;
 
@@ -170,17 +194,58 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 		if (best == NULL || input->path->total_cost < best->path->total_cost)
 			best = input;
 	}
-	if (best == NULL)
+	if (best == NULL ||
+		!BatchOutputs(best, list_concat_copy(grouped_rel->reltarget->exprs, having), &outputs) ||
+		outputs == NIL)
 		return;
-	aggrefs = BatchAggrefs(list_concat_copy(grouped_rel->reltarget->exprs,
-											(List *) extra->havingQual));
-	if (aggrefs == NIL)
-		return;
+	add_path(grouped_rel, (Path *) MakeAggPath(root, input_rel, grouped_rel,
+											   grouped_rel->reltarget, best, outputs, having,
+											   NIL, 1));
+	AddPartialAggPath(root, input_rel, grouped_rel, best, outputs, having);
+}
 
-	add_path(grouped_rel, (Path *)
-			 MakeAggPath(root, input_rel, grouped_rel, best, aggrefs, grouped_rel->reltarget,
-						 (List *) extra->havingQual));
-	AddPartialAggPath(root, input_rel, grouped_rel, best, aggrefs, (List *) extra->havingQual);
+/* The column that stands for each key in the grouping clauses, in the order of the keys. */
+static List *
+GroupedVars(const BucketInput *input, List *exprs)
+{
+	List	   *vars = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, exprs)
+		{
+			Node	   *expr = lfirst(lc);
+
+			if (BucketInputKey(input, expr) != k)
+				continue;
+			while (IsA(expr, RelabelType))
+				expr = (Node *) ((RelabelType *) expr)->arg;
+			vars = lappend(vars, expr);
+			break;
+		}
+	}
+	return vars;
+}
+
+Path *
+FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+				  bool distinct, BucketInput *input)
+{
+	/* core leaves the distinct relation's own target empty */
+	PathTarget *target = distinct ? input_rel->reltarget : output_rel->reltarget;
+	List	   *having = distinct ? NIL : (List *) root->parse->havingQual;
+	List	   *exprs = get_sortgrouplist_exprs(distinct ? BfDistinctClause(root) : BfGroupClause(root),
+												root->processed_tlist);
+	List	   *outputs;
+
+	if (!bms_is_empty(input_rel->lateral_relids) ||
+		!BatchOutputs(input, list_concat_copy(target->exprs, having), &outputs) || outputs == NIL)
+		return NULL;
+	return (Path *) MakeAggPath(root, input_rel, output_rel, target, input, outputs, having,
+								GroupedVars(input, exprs),
+								estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL));
 }
 
 static Plan *
@@ -188,31 +253,33 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			  List *tlist, List *clauses, List *custom_plans)
 {
 	CustomScan *cscan = makeNode(CustomScan);
-	List	   *aggrefs = linitial(best_path->custom_private);
+	Plan	   *child = linitial(custom_plans);
 	List	   *kinds = NIL;
 	List	   *columns = NIL;
 	ListCell   *lc;
 	int			resno = 1;
 
-	foreach(lc, aggrefs)
+	foreach(lc, (List *) linitial(best_path->custom_private))
 	{
-		Aggref	   *aggref = lfirst_node(Aggref, lc);
-		Var		   *var = AggColumn(aggref);
+		Node	   *output = lfirst(lc);
+		Var		   *var = IsA(output, Var) ? (Var *) output : AggColumn((Aggref *) output);
 
 		cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
-										   makeTargetEntry((Expr *) copyObject(aggref),
+										   makeTargetEntry((Expr *) copyObject(output),
 														   (AttrNumber) resno++, NULL, false));
-		kinds = lappend_int(kinds, BatchAggKindOf(aggref));
-		columns = lappend_int(columns, var ? ColumnOfChild(linitial(custom_plans), var) : -1);
+		kinds = lappend_int(kinds, IsA(output, Var) ? BATCH_AGG_NONE :
+							BatchAggKindOf((Aggref *) output));
+		columns = lappend_int(columns, var ? ColumnOfChild(child, var) : -1);
 	}
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = (List *) lsecond(best_path->custom_private);
 	cscan->scan.scanrelid = 0;
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = list_make4(kinds, columns,
-									   KeyColumns(linitial(custom_plans), lthird(best_path->custom_private)),
-									   list_make1_int(IsAppendPlan(linitial(custom_plans))));
+	cscan->custom_private = list_make5(kinds, columns,
+									   KeyColumns(child, lthird(best_path->custom_private)),
+									   list_make1_int(IsAppendPlan(child)),
+									   lfourth(best_path->custom_private));
 	cscan->methods = &bucket_agg_scan_methods;
 	return (Plan *) cscan;
 }

@@ -1,17 +1,23 @@
 /*
  * agg_fused.h
- *	  Aggregates without GROUP BY, computed on batches.
+ *	  Aggregates computed on batches: BucketAggregate.
  */
 #ifndef BF_AGG_FUSED_H
 #define BF_AGG_FUSED_H
 
-#include "nodes/pathnodes.h"
+#include "plan/bucketed.h"
 
 /*
- * Add a BucketAggregate path to grouped_rel if input_rel is bucketed and all
- * aggregates of the query can be computed on batches.
+ * Add a BucketAggregate path without GROUP BY to grouped_rel if input_rel is
+ * bucketed and all aggregates of the query can be computed on batches.
  */
-extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-						 GroupPathExtraData *extra);
+extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel);
+
+/*
+ * The BucketAggregate path of a GROUP BY or DISTINCT by exactly the keys of
+ * an input, not added to anything; NULL when an aggregate is core's.
+ */
+extern Path *FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+							   bool distinct, BucketInput *input);
 
 #endif							/* BF_AGG_FUSED_H */

@@ -28,29 +28,6 @@
 
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 
-/* Which key an expression is, or -1.  The Var must not be nulled above the input. */
-static int
-KeyOf(const BucketInput *input, Node *expr)
-{
-	while (expr && IsA(expr, RelabelType))
-		expr = (Node *) ((RelabelType *) expr)->arg;
-	if (expr == NULL || !IsA(expr, Var) || BfVarIsNullable((Var *) expr))
-		return -1;
-	for (int k = 0; k < input->nkeys; k++)
-	{
-		ListCell   *lc;
-
-		foreach(lc, input->vars[k])
-		{
-			Var		   *key = lfirst_node(Var, lc);
-
-			if (key->varno == ((Var *) expr)->varno && key->varattno == ((Var *) expr)->varattno)
-				return k;
-		}
-	}
-	return -1;
-}
-
 /*
  * Do the grouping clauses name every key and nothing else, by the equality
  * of the key's class?
@@ -67,7 +44,7 @@ GroupsByKey(const BucketInput *input, List *clauses, List *targetlist)
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Node	   *expr = get_sortgroupclause_expr(clause, targetlist);
 		KeyClass	keyclass;
-		int			k = KeyOf(input, expr);
+		int			k = BucketInputKey(input, expr);
 
 		if (k < 0)
 		{
@@ -122,7 +99,8 @@ CheckQuery(PlannerInfo *root, bool distinct)
 }
 
 BucketReason
-GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, BucketInput **input)
+GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
+			  BucketInput **input)
 {
 	BucketReason result = CheckQuery(root, distinct);
 	ListCell   *lc;
@@ -140,8 +118,9 @@ GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, BucketInp
 										  distinct ? BfDistinctClause(root) : BfGroupClause(root),
 										  root->processed_tlist);
 
-		/* partitions are merged for a join only */
-		if (reason == REASON_NONE && candidate->rows_path == NULL)
+		/* partitions are merged as batches only */
+		if (reason == REASON_NONE && candidate->rows_path == NULL &&
+			FusedGroupingPath(root, input_rel, output_rel, distinct, candidate) == NULL)
 			reason = REASON_PARTITIONED;
 
 		if (*input == NULL || reason == REASON_NONE || result == REASON_KEY_NOT_GROUPED)
@@ -156,9 +135,9 @@ GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, BucketInp
 }
 
 /* An Agg in sorted mode over the clustered rows. */
-Path *
-GroupingPathMake(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-				 bool distinct, Path *rows_path)
+static Path *
+SortedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+			  bool distinct, Path *rows_path)
 {
 	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
 	List	   *exprs = get_sortgrouplist_exprs(clauses, root->processed_tlist);
@@ -181,18 +160,32 @@ GroupingPathMake(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 						&costs, ngroups);
 }
 
+List *
+GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+			  bool distinct, BucketInput *input)
+{
+	Path	   *fused = FusedGroupingPath(root, input_rel, output_rel, distinct, input);
+	List	   *paths = NIL;
+
+	if (input->rows_path != NULL)
+		paths = lappend(paths, SortedAggPath(root, input_rel, output_rel, distinct,
+											   input->rows_path));
+	return fused ? lappend(paths, fused) : paths;
+}
+
 static void
-AddGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct)
+AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct)
 {
 	BucketInput *input;
 	Path	   *partial;
 	double		rows;
+	ListCell   *lc;
 
 	if (output_rel->reloptkind != RELOPT_UPPER_REL ||
-		GroupingCheck(root, input_rel, distinct, &input) != REASON_NONE)
+		GroupingCheck(root, input_rel, output_rel, distinct, &input) != REASON_NONE)
 		return;
-	add_path(output_rel,
-			 GroupingPathMake(root, input_rel, output_rel, distinct, input->rows_path));
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input))
+		add_path(output_rel, lfirst(lc));
 	if (input->partial_rows_path == NULL || !output_rel->consider_parallel)
 		return;
 
@@ -200,7 +193,7 @@ AddGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel
 	 * All rows of a key are in one process, so its groups are complete: they
 	 * can be gathered, or go on in the workers when the query is a subquery.
 	 */
-	partial = GroupingPathMake(root, input_rel, output_rel, distinct, input->partial_rows_path);
+	partial = SortedAggPath(root, input_rel, output_rel, distinct, input->partial_rows_path);
 	if (!partial->parallel_safe)
 		return;
 	add_partial_path(output_rel, partial);
@@ -219,11 +212,11 @@ UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{
-		AddGroupingPath(root, input_rel, output_rel, false);
-		FusedAggPath(root, input_rel, output_rel, extra);
+		AddGroupingPaths(root, input_rel, output_rel, false);
+		FusedAggPath(root, input_rel, output_rel);
 	}
 	else if (stage == UPPERREL_DISTINCT)
-		AddGroupingPath(root, input_rel, output_rel, true);
+		AddGroupingPaths(root, input_rel, output_rel, true);
 }
 
 void

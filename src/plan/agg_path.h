@@ -16,8 +16,8 @@ extern void AggPathInit(void);
  * them?  *input is then the way to deliver them, else the one that came
  * nearest, or NULL.
  */
-extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct,
-								  BucketInput **input);
+extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel,
+								  RelOptInfo *output_rel, bool distinct, BucketInput **input);
 
 /*
  * Why a grouping that stands in the plan with this cost is not done so, in
@@ -26,11 +26,8 @@ extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool
 extern void GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						   bool distinct, const Path *chosen, Rejection *rejection);
 
-/*
- * The path of a grouping that GroupingCheck allows, over the given rows of
- * the input; not added to anything.
- */
-extern Path *GroupingPathMake(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-							  bool distinct, Path *rows_path);
+/* The paths of a grouping that GroupingCheck allows; not added to anything. */
+extern List *GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+						   bool distinct, BucketInput *input);
 
 #endif							/* BF_AGG_PATH_H */

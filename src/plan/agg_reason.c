@@ -111,6 +111,24 @@ PathName(const Path *path)
 	return "a sort";
 }
 
+/* What the cheapest way of grouping by buckets costs. */
+static Cost
+CheapestGrouping(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+				 bool distinct, BucketInput *input)
+{
+	Cost		cheapest = -1;
+	ListCell   *lc;
+
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input))
+	{
+		Path	   *path = lfirst(lc);
+
+		if (cheapest < 0 || path->total_cost < cheapest)
+			cheapest = path->total_cost;
+	}
+	return cheapest;
+}
+
 void
 GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			   bool distinct, const Path *chosen, Rejection *rejection)
@@ -120,15 +138,15 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 	BucketInput *input;
 
 	memset(rejection, 0, sizeof(*rejection));
-	rejection->code = GroupingCheck(root, input_rel, distinct, &input);
+	rejection->code = GroupingCheck(root, input_rel, output_rel, distinct, &input);
 	switch (rejection->code)
 	{
 		case REASON_NONE:
 			rejection->code = REASON_COST;
 			rejection->detail = psprintf("%s looks cheaper", PathName(chosen));
 			rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost,
-										GroupingPathMake(root, input_rel, output_rel, distinct,
-														 input->rows_path)->total_cost);
+										CheapestGrouping(root, input_rel, output_rel, distinct,
+														 input));
 			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
 									   IsA(chosen, AggPath) && ((const AggPath *) chosen)->aggstrategy == AGG_HASHED ?
 									   "enable_hashagg" : "enable_sort");
@@ -190,7 +208,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->hint = "Group in WITH g AS MATERIALIZED (...).";
 			break;
 		case REASON_PARTITIONED:
-			rejection->detail = "the input is a partitioned table; this version groups by buckets over single tables and joins";
+			rejection->detail = "partitions are grouped together by BucketAggregate only, which does not take an aggregate of this query";
 			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 			break;
 		case REASON_PROVEN_EMPTY:

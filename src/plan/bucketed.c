@@ -243,6 +243,28 @@ BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 	return NIL;
 }
 
+int
+BucketInputKey(const BucketInput *input, Node *expr)
+{
+	while (expr && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	if (expr == NULL || !IsA(expr, Var) || BfVarIsNullable((Var *) expr))
+		return -1;
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, input->vars[k])
+		{
+			Var		   *key = lfirst_node(Var, lc);
+
+			if (key->varno == ((Var *) expr)->varno && key->varattno == ((Var *) expr)->varattno)
+				return k;
+		}
+	}
+	return -1;
+}
+
 /* Do two ways have the same keys, so that one can stand for the other? */
 static bool
 SameKeys(const BucketInput *a, const BucketInput *b)

@@ -31,6 +31,12 @@ typedef struct BucketInput
 extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
 
 /*
+ * Which key an expression is, or -1.  A column that an outer join above the
+ * input may have set to NULL is none.
+ */
+extern int	BucketInputKey(const BucketInput *input, Node *expr);
+
+/*
  * Remember a way for a join relation: kept when no way with the same keys is
  * cheaper.
  */

@@ -1,0 +1,274 @@
+/*
+ * agg_groups.c
+ *	  The groups of a bucketed input.
+ *
+ * A group is copied only when a batch ends in it: the next batch may continue
+ * it, and takes the place of the memory its values point into.
+ */
+#include "postgres.h"
+
+#include "exec/agg_groups.h"
+#include "exec/key_vector.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+struct AggGroups
+{
+	BatchInput *input;
+	int			naggs;
+	BatchAgg   *aggs;
+	int			ncolumns;
+	int		   *columns;		/* batch columns to show */
+	const ColumnVector **vectors;	/* per aggregate, of the present batch */
+	const ColumnVector **shown; /* per column, of the present batch */
+
+	bool		started;
+	int			ngroups;		/* bucket groups of the input, not groups of rows */
+	int			group;			/* the next one to open */
+	bool		in_group;
+	KeyVector	keys;
+	bool		in_batch;		/* keys are those of the present batch */
+	int			pos;			/* its next entry */
+
+	bool		carried;		/* the aggregates hold a group that began in a batch now gone */
+	MemoryContext carry_cxt;
+	Datum	   *key;			/* its key */
+	bool	   *key_null;
+	Datum	   *first;			/* its columns */
+	bool	   *first_null;
+};
+
+AggGroups *
+AggGroupsCreate(BatchInput *input, int naggs, BatchAgg *aggs, int ncolumns, const int *columns)
+{
+	AggGroups  *groups = palloc0(sizeof(AggGroups));
+
+	groups->input = input;
+	groups->naggs = naggs;
+	groups->aggs = aggs;
+	groups->ncolumns = ncolumns;
+	groups->columns = palloc(Max(ncolumns, 1) * sizeof(int));
+	memcpy(groups->columns, columns, ncolumns * sizeof(int));
+	groups->vectors = palloc0(Max(naggs, 1) * sizeof(ColumnVector *));
+	groups->shown = palloc0(Max(ncolumns, 1) * sizeof(ColumnVector *));
+	KeyVectorInit(&groups->keys, input->nkeys, input->keycols, input->keyclasses,
+				  input->keytypes);
+	groups->carry_cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate group",
+											  ALLOCSET_SMALL_SIZES);
+	groups->key = palloc(input->nkeys * sizeof(Datum));
+	groups->key_null = palloc(input->nkeys * sizeof(bool));
+	groups->first = palloc(Max(ncolumns, 1) * sizeof(Datum));
+	groups->first_null = palloc(Max(ncolumns, 1) * sizeof(bool));
+	return groups;
+}
+
+/* The entry after the last one with the key of entry "from". */
+static int
+EndOfRun(const KeyVector *keys, int from)
+{
+	int			to = from + 1;
+
+	if (keys->exact && keys->entry_null == NULL)
+	{
+		const int64 *k64 = keys->k64;
+		int64		key = k64[from];
+		int			n = keys->n;
+
+		while (to < n && k64[to] == key)
+			to++;
+		return to;
+	}
+	while (to < keys->n && KeyVectorCompare(keys, from, keys, to) == 0)
+		to++;
+	return to;
+}
+
+static void
+Advance(AggGroups *groups, int from, int to)
+{
+	for (int i = 0; i < groups->naggs; i++)
+		BatchAggAdvance(&groups->aggs[i], groups->vectors[i], groups->keys.rows, from, to);
+}
+
+/* Does the carried group go on with the first entry of the batch? */
+static bool
+Continues(const AggGroups *groups)
+{
+	const KeyVector *keys = &groups->keys;
+	int			row = KeyVectorRow(keys, 0);
+
+	for (int k = 0; k < keys->nkeys; k++)
+	{
+		const ColumnVector *vec = &keys->batch->cols[keys->cols[k]];
+		bool		isnull = vec->nulls && vec->nulls[row];
+
+		if (isnull != groups->key_null[k])
+			return false;
+		if (!isnull && KeyCompare(keys->classes[k], keys->types[k], groups->key[k],
+								  keys->types[k], vec->values[row]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+CopyColumn(const BatchInput *input, int col, const ColumnVector *vec, int row,
+		   Datum *value, bool *isnull)
+{
+	*isnull = vec->nulls && vec->nulls[row];
+	*value = *isnull ? (Datum) 0 :
+		datumCopy(vec->values[row], input->typbyval[col], input->typlen[col]);
+}
+
+/* Keep the group of an entry, whose batch ends. */
+static void
+Carry(AggGroups *groups, int entry)
+{
+	const KeyVector *keys = &groups->keys;
+	int			row = KeyVectorRow(keys, entry);
+	MemoryContext oldcxt;
+
+	MemoryContextReset(groups->carry_cxt);
+	oldcxt = MemoryContextSwitchTo(groups->carry_cxt);
+	for (int k = 0; k < keys->nkeys; k++)
+		CopyColumn(groups->input, keys->cols[k], &keys->batch->cols[keys->cols[k]], row,
+				   &groups->key[k], &groups->key_null[k]);
+	for (int c = 0; c < groups->ncolumns; c++)
+		CopyColumn(groups->input, groups->columns[c], groups->shown[c], row,
+				   &groups->first[c], &groups->first_null[c]);
+	MemoryContextSwitchTo(oldcxt);
+	groups->carried = true;
+}
+
+/* Give the carried group away. */
+static bool
+ShowCarried(AggGroups *groups, Datum *values, bool *nulls)
+{
+	memcpy(values, groups->first, groups->ncolumns * sizeof(Datum));
+	memcpy(nulls, groups->first_null, groups->ncolumns * sizeof(bool));
+	groups->carried = false;
+	return true;
+}
+
+/* Read the next batch with rows of the open bucket group; false at its end. */
+static bool
+ReadBatch(AggGroups *groups)
+{
+	KeyVector  *keys = &groups->keys;
+	Batch	   *batch;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		batch = BatchInputNext(groups->input, NULL);
+		if (batch == NULL)
+			return false;
+	} while (batch->nselected == 0);
+	KeyVectorFill(keys, batch, true);
+	for (int i = 0; i < groups->naggs; i++)
+	{
+		if (groups->aggs[i].col >= 0)
+			groups->vectors[i] = BatchColumn(batch, groups->aggs[i].col);
+	}
+	for (int c = 0; c < groups->ncolumns; c++)
+		groups->shown[c] = BatchColumn(batch, groups->columns[c]);
+	groups->pos = 0;
+	groups->in_batch = true;
+	return true;
+}
+
+/* Open the next bucket group that has rows; false at the end. */
+static bool
+OpenNext(AggGroups *groups)
+{
+	BatchInput *input = groups->input;
+
+	while (groups->group < groups->ngroups)
+	{
+		int			group = groups->group++;
+
+		CHECK_FOR_INTERRUPTS();
+		if (BatchInputGroupRows(input, groups->ngroups, group) == 0)
+			continue;
+		BatchInputOpenGroup(input, groups->ngroups, group);
+		groups->in_group = true;
+		return true;
+	}
+	return false;
+}
+
+bool
+AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
+{
+	const KeyVector *keys = &groups->keys;
+
+	if (!groups->started)
+	{
+		BatchInputStart(groups->input);
+		groups->ngroups = groups->input->gate_closed ? 0 : BatchInputBuckets(groups->input);
+		groups->started = true;
+	}
+	for (;;)
+	{
+		if (!groups->in_group && !OpenNext(groups))
+			return false;
+		if (!groups->in_batch)
+		{
+			if (!ReadBatch(groups))
+			{
+				/* a key lies in one bucket group */
+				BatchInputClose(groups->input);
+				groups->in_group = false;
+				if (groups->carried)
+					return ShowCarried(groups, values, nulls);
+				continue;
+			}
+			if (groups->carried)
+			{
+				if (!Continues(groups))
+					return ShowCarried(groups, values, nulls);
+				groups->pos = EndOfRun(keys, 0);
+				Advance(groups, 0, groups->pos);
+				if (groups->pos < keys->n)
+					return ShowCarried(groups, values, nulls);
+				groups->in_batch = false;
+				continue;
+			}
+		}
+		else if (groups->pos < keys->n)
+		{
+			int			from = groups->pos;
+			int			row = KeyVectorRow(keys, from);
+
+			groups->pos = EndOfRun(keys, from);
+			for (int i = 0; i < groups->naggs; i++)
+				BatchAggReset(&groups->aggs[i]);
+			Advance(groups, from, groups->pos);
+			if (groups->pos >= keys->n)
+			{
+				Carry(groups, from);
+				groups->in_batch = false;
+				continue;
+			}
+			for (int c = 0; c < groups->ncolumns; c++)
+			{
+				values[c] = groups->shown[c]->values[row];
+				nulls[c] = groups->shown[c]->nulls && groups->shown[c]->nulls[row];
+			}
+			return true;
+		}
+	}
+}
+
+void
+AggGroupsReset(AggGroups *groups)
+{
+	if (groups->in_group)
+		BatchInputClose(groups->input);
+	groups->started = false;
+	groups->in_group = false;
+	groups->in_batch = false;
+	groups->carried = false;
+	groups->group = 0;
+}

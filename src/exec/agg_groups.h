@@ -1,0 +1,31 @@
+/*
+ * agg_groups.h
+ *	  The groups of a bucketed input, one after the other: all rows of a key
+ *	  stand together in its batches, maybe in several of them.
+ */
+#ifndef BF_AGG_GROUPS_H
+#define BF_AGG_GROUPS_H
+
+#include "exec/agg_kernels.h"
+#include "exec/batch_input.h"
+
+typedef struct AggGroups AggGroups;
+
+/*
+ * Group the batches of an input by its keys, which are described.  aggs are
+ * advanced in place; columns are the ncolumns batch columns of which a group
+ * shows the values of its first row.
+ */
+extern AggGroups *AggGroupsCreate(BatchInput *input, int naggs, BatchAgg *aggs,
+								  int ncolumns, const int *columns);
+
+/*
+ * The next group: aggs hold its values, values and nulls (one per column) are
+ * filled in.  By-reference values live until the next call.  False at the end.
+ */
+extern bool AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls);
+
+/* Close what is open and begin anew at the next call. */
+extern void AggGroupsReset(AggGroups *groups);
+
+#endif							/* BF_AGG_GROUPS_H */
