@@ -12,8 +12,10 @@
 
 #include "access/stratnum.h"
 #include "compat.h"
+#include "fmgr.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "plan/batch_qual.h"
 #include "plan/join_keys.h"
@@ -168,6 +170,83 @@ JoinClausesSplit(List *restrictlist, JoinType jointype, RelOptInfo *joinrel,
 	}
 }
 
+/* The values that conditions on a table fix a key to. */
+static List *
+FixedValues(PlannerInfo *root, List *vars, KeyClass keyclass)
+{
+	List	   *values = NIL;
+	ListCell   *lv;
+	ListCell   *lc;
+
+	foreach(lv, vars)
+	{
+		Var		   *var = lfirst_node(Var, lv);
+
+		foreach(lc, find_base_rel(root, var->varno)->baserestrictinfo)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+			LeafQual	qual;
+			List	   *value;
+
+			if (!rinfo->pseudoconstant &&
+				BatchQualFromClause(rinfo->clause, var->varno, &qual, &value) &&
+				qual.op == LEAF_EQ && qual.attnum == var->varattno && qual.keyclass == keyclass)
+				values = list_concat(values, value);
+		}
+	}
+	return values;
+}
+
+/* Are two values surely the same key?  Neither is volatile. */
+static bool
+SameValue(KeyClass keyclass, Node *a, Node *b)
+{
+	Datum		values[2];
+	Oid			types[2];
+
+	if (equal(a, b))
+		return true;
+	for (int i = 0; i < 2; i++)
+	{
+		Const	   *value = (Const *) (i == 0 ? a : b);
+
+		if (!IsA(value, Const) || value->constisnull)
+			return false;
+		types[i] = getBaseType(value->consttype);
+		values[i] = value->constvalue;
+		if (KeyClassOfType(types[i]) != keyclass)
+			return false;
+		if (value->constlen == -1)
+			values[i] = PointerGetDatum(PG_DETOAST_DATUM(values[i]));
+	}
+	return KeyCompare(keyclass, types[0], values[0], types[1], values[1]) == 0;
+}
+
+/*
+ * Is the k-th key the same constant in all rows of both inputs?  Core drops
+ * the condition between two columns when it finds one with a constant, as in
+ * a query for one tenant.  What the scans let through is equal, whatever the
+ * type of the join.
+ */
+static bool
+KeyIsFixed(PlannerInfo *root, const BucketInput *x, const BucketInput *y, int k)
+{
+	List	   *xvalues = FixedValues(root, x->vars[k], x->classes[k]);
+	List	   *yvalues = xvalues ? FixedValues(root, y->vars[k], y->classes[k]) : NIL;
+	ListCell   *lx;
+	ListCell   *ly;
+
+	foreach(lx, xvalues)
+	{
+		foreach(ly, yvalues)
+		{
+			if (SameValue(x->classes[k], lfirst(lx), lfirst(ly)))
+				return true;
+		}
+	}
+	return false;
+}
+
 BucketReason
 JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 			  RelOptInfo *outerrel, const BucketInput *outer,
@@ -175,6 +254,7 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 			  JoinClauses *clauses)
 {
 	List	   *said = NIL;
+	bool		equated = false;
 	ListCell   *lc;
 
 	clauses->residual = NIL;
@@ -201,9 +281,13 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 			if (exactly)
 				said = list_append_unique_ptr(said, rinfo);
 		}
-		if (!found)
+		equated |= found;
+		if (!found && !KeyIsFixed(root, outer, inner, k))
 			return k > 0 ? REASON_JOIN_KEYS_SUBSET : REASON_KEY_NOT_EQUAL_JOINED;
 	}
+	/* all keys are constants: nothing to merge by */
+	if (!equated)
+		return REASON_KEY_NOT_EQUAL_JOINED;
 	foreach(lc, clauses->joinquals)
 	{
 		if (!list_member_ptr(said, lfirst(lc)))

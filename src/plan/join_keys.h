@@ -20,8 +20,8 @@ extern void JoinClausesSplit(List *restrictlist, JoinType jointype, RelOptInfo *
 							 JoinClauses *clauses);
 
 /*
- * Is the k-th key of one input equated with the k-th key of the other for
- * every k?  Then REASON_NONE, and clauses->residual is filled.  Otherwise how
+ * Is the k-th key of one input equated with the k-th key of the other, or
+ * the same constant in both, for every k?  Then REASON_NONE, and clauses->residual is filled.  Otherwise how
  * far it came: what is in the way of the keys is looked for by JoinReason.
  */
 extern BucketReason JoinKeysMatch(PlannerInfo *root, JoinType jointype,
