@@ -85,7 +85,8 @@ BlockStatsCanSkip(const BlockColumnStats *stats, int nrows, KeyClass keyclass, O
 		case SKIP_GE:
 			return known && max < 0;
 		case SKIP_PREFIX:
-			return (known && max < 0) || above_prefix(stats->min.value, value);
+			return keyclass == KEYCLASS_TEXT &&
+				((known && max < 0) || above_prefix(stats->min.value, value));
 		case SKIP_ISNULL:
 		case SKIP_NOTNULL:
 			break;
