@@ -67,12 +67,15 @@ EXPLAIN (COSTS OFF) SELECT count(*), sum(f) FROM a_b JOIN b_b USING (k);
 EXPLAIN (COSTS OFF) SELECT count(*), max(u) FROM a_b JOIN b_b USING (k);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM (SELECT k, count(*) c FROM a_b GROUP BY k) s;
 -- what workers read and joined is counted
-SELECT leader, workers, measured('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'Units'),
-	measured('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'Rows Compared'), measured('SELECT count(f) FROM a_b', 'Blocks Read'),
-	measured('SELECT count(f) FROM a_b', 'Buckets Read'), measured('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'Workers Launched') AS launched
-FROM unnest(ARRAY['on', 'off']) leader, unnest(ARRAY['0', '3']) workers,
-	set_config('parallel_leader_participation', leader, false) s1, set_config('max_parallel_workers_per_gather', workers, false) s2
-WHERE s1 <> '' AND s2 <> '';
+SET max_parallel_workers_per_gather = 0;
+SELECT measured(j, 'Units') AS units, measured(j, 'Rows Compared') AS compared, measured(s, 'Blocks Read') AS blocks, measured(s, 'Buckets Read') AS buckets, measured(j, 'Workers Launched') AS launched
+FROM (VALUES ('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
+SET max_parallel_workers_per_gather = 3;
+SELECT measured(j, 'Units') AS units, measured(j, 'Rows Compared') AS compared, measured(s, 'Blocks Read') AS blocks, measured(s, 'Buckets Read') AS buckets, measured(j, 'Workers Launched') AS launched
+FROM (VALUES ('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
+SET parallel_leader_participation = off;
+SELECT measured(j, 'Units') AS units, measured(j, 'Rows Compared') AS compared, measured(s, 'Blocks Read') AS blocks, measured(s, 'Buckets Read') AS buckets, measured(j, 'Workers Launched') AS launched
+FROM (VALUES ('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
 SET max_parallel_workers_per_gather = 2; RESET parallel_leader_participation;
 -- rows of this transaction, of a savepoint that is rolled back, and of a statement before
 BEGIN;
