@@ -1,4 +1,5 @@
 -- Outer, semi and anti joins, and chains of joins on one key.
+SET bucketfdw.enable_routing = off;	-- both sides are bucketed, or it is another join
 CREATE TABLE a_h (k int, v int, t text);
 CREATE TABLE b_h (k bigint, w int, u numeric);
 CREATE TABLE c_h (k smallint, x int, y date);

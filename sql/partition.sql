@@ -1,4 +1,5 @@
 -- Partitions that are bucketed tables: one bucketed input with more runs.
+SET bucketfdw.enable_routing = off;	-- both sides are bucketed, or it is another join
 CREATE TABLE e_h (k int, day date, v int, t text);
 INSERT INTO e_h SELECT CASE WHEN i % 30 = 0 THEN NULL ELSE i % 200 END, date '2024-01-01' + i % 90, i, 't' || i % 17 FROM generate_series(1, 3000) i;
 CREATE TABLE e_b (k int, day date, v int, t text) PARTITION BY RANGE (day);

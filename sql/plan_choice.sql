@@ -1,6 +1,7 @@
 -- Which plan wins, on both sides of where two of them cost the same and well away from there.
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
+SET bucketfdw.enable_routing = off;	-- heaps stand for what is not joined by buckets
 -- tables of several sizes, each as a heap (_h) and in buckets (_b)
 CREATE TABLE big_h AS SELECT i AS id, (i * 7919::bigint % 20000)::int AS k, i % 100 AS v, (i % 1000)::numeric(10,2) AS amount
 FROM generate_series(1, 200000) i;

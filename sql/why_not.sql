@@ -9,6 +9,9 @@ CREATE FOREIGN TABLE customers (customer_id bigint, code numeric, name text, nic
 INSERT INTO customers SELECT * FROM customers_h;
 ANALYZE orders_h; ANALYZE customers_h; ANALYZE orders; ANALYZE customers;
 
+-- with a sort more joins go by buckets; that is looked at last
+SET bucketfdw.enable_routing = off;
+
 -- the rows of why_not, without the numbers of costs
 CREATE FUNCTION why(query text, OUT kind text, OUT relations text, OUT join_type text, OUT used boolean, OUT reason text, OUT detail text, OUT hint text)
 RETURNS SETOF record LANGUAGE sql AS $$

@@ -206,6 +206,13 @@
 #define BF_HAS_EXPLAIN_OPTIONS 1
 #endif
 
+/* from 18 on paths count the nodes below that somebody switched off */
+#if PG_VERSION_NUM >= 180000
+#define BfAddDisabledNodes(path, child) ((path)->disabled_nodes += (child)->disabled_nodes)
+#else
+#define BfAddDisabledNodes(path, child) ((void) (child))
+#endif
+
 /* inputs of a set operation's path */
 #if PG_VERSION_NUM >= 180000
 #define BfSetOpChildren(path) list_make2((path)->leftpath, (path)->rightpath)

@@ -9,6 +9,7 @@ extern bool bf_enable;			/* bucketfdw.enable */
 extern bool bf_enable_bucketjoin;	/* bucketfdw.enable_bucketjoin */
 extern bool bf_enable_bucketagg;	/* bucketfdw.enable_bucketagg */
 extern bool bf_enable_pruning;	/* bucketfdw.enable_pruning */
+extern bool bf_enable_routing;	/* bucketfdw.enable_routing */
 extern bool bf_log_rejections;	/* bucketfdw.log_rejections */
 extern bool bf_verify_order;	/* bucketfdw.verify_order */
 extern int	bf_default_buckets; /* bucketfdw.default_buckets */

@@ -126,7 +126,7 @@ AppendInputCreate(PlanState *planstate)
 		ListCell   *lc;
 		int			c = 0;
 
-		BatchInputResolve(&child->input, children[i], false);
+		BatchInputResolve(&child->input, children[i], BATCH_INPUT_NODE);
 		if (child->input.scan == NULL)
 			elog(ERROR, "a partition under a bucket join is not bucketed");
 		child->cols = palloc(Max(append->ncols, 1) * sizeof(int));

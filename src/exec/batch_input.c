@@ -1,7 +1,7 @@
 /*
  * batch_input.c
  *	  A child of a node of ours, read batch by batch: a Foreign Scan, a
- *	  BucketJoin, or an Append of Foreign Scans.
+ *	  BucketJoin, an Append of Foreign Scans, or any plan that is routed.
  */
 #include "postgres.h"
 
@@ -17,16 +17,24 @@
  * with a one-time filter that core puts on a scan with a pseudoconstant qual.
  */
 void
-BatchInputResolve(BatchInput *input, PlanState *child, bool is_append)
+BatchInputResolve(BatchInput *input, PlanState *child, BatchInputKind kind)
 {
 	input->planstate = child;
+	input->kind = kind;
+	if (kind == BATCH_INPUT_ROUTED)
+	{
+		input->node = child;
+		if (!(child->state->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY))
+			input->routed = RoutedInputCreate(child);
+		return;
+	}
 	if (IsA(child, ResultState) && outerPlanState(child) != NULL)
 	{
 		input->gate = (ResultState *) child;
 		child = outerPlanState(child);
 	}
 	input->node = child;
-	if (is_append)
+	if (kind == BATCH_INPUT_APPEND)
 	{
 		if (!(child->state->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY))
 			input->append = AppendInputCreate(child);
@@ -78,7 +86,7 @@ BatchInputDescribe(BatchInput *input, List *keys)
 	}
 	else
 	{
-		List	   *tlist = input->append ? input->node->plan->targetlist :
+		List	   *tlist = input->append || input->routed ? input->node->plan->targetlist :
 			((CustomScan *) input->node->plan)->custom_scan_tlist;
 		ListCell   *lc;
 		int			c = 0;
@@ -103,6 +111,9 @@ BatchInputDescribe(BatchInput *input, List *keys)
 	}
 	if (input->append)
 		AppendInputSetKeys(input->append, input->nkeys, input->keycols, input->keyclasses);
+	if (input->routed)
+		RoutedInputSetKeys(input->routed, input->nkeys, input->keycols, input->keyclasses,
+						   input->keytypes);
 }
 
 void
@@ -119,6 +130,8 @@ BatchInputStart(BatchInput *input)
 		ScanNodeStart(input->scan);
 	else if (input->append)
 		AppendInputStart(input->append);
+	else if (input->routed)
+		RoutedInputStart(input->routed);
 	else
 		JoinNodeStart(input->join);
 }
@@ -128,6 +141,8 @@ BatchInputBuckets(BatchInput *input)
 {
 	if (input->append)
 		return AppendInputBuckets(input->append);
+	if (input->routed)
+		return 0;
 	return input->scan ? ManifestBuckets(input->scan->manifest) : input->join->nbuckets;
 }
 
@@ -140,6 +155,8 @@ BatchInputGroupRows(BatchInput *input, int ngroups, int group)
 		return input->scan->never ? 0 : LeafGroupRows(input->scan->leaf, ngroups, group);
 	if (input->append)
 		return AppendInputGroupRows(input->append, ngroups, group);
+	if (input->routed)
+		return RoutedInputGroupRows(input->routed, ngroups, group);
 	return JoinNodeGroupRows(input->join, ngroups, group);
 }
 
@@ -150,6 +167,8 @@ BatchInputOpenGroup(BatchInput *input, int ngroups, int group)
 		ScanNodeOpenGroup(input->scan, ngroups, group, input->nkeys);
 	else if (input->append)
 		AppendInputOpenGroup(input->append, ngroups, group);
+	else if (input->routed)
+		RoutedInputOpenGroup(input->routed, ngroups, group);
 	else
 		JoinNodeOpenGroup(input->join, ngroups, group);
 }
@@ -161,7 +180,7 @@ BatchInputClose(BatchInput *input)
 		ScanNodeClose(input->scan);
 	else if (input->append)
 		AppendInputClose(input->append);
-	else
+	else if (input->join)
 		JoinNodeCloseGroup(input->join);
 }
 
@@ -186,6 +205,8 @@ BatchInputNext(void *arg, const KeyBound *bound)
 			InstrStopNode(instrument, batch ? batch->nselected : 0);
 		return batch;
 	}
+	if (input->routed)
+		return RoutedInputNext(input->routed);
 	return JoinNodeNextBatch(input->join, bound);
 }
 

@@ -1,13 +1,15 @@
 /*
  * batch_input.h
  *	  A child of a node of ours, read batch by batch: a Foreign Scan, a
- *	  BucketJoin, or an Append of Foreign Scans; maybe under a Result with a
- *	  one-time filter.
+ *	  BucketJoin, or an Append of Foreign Scans, maybe under a Result with a
+ *	  one-time filter; or any plan, whose rows are routed to buckets.
  */
 #ifndef BF_BATCH_INPUT_H
 #define BF_BATCH_INPUT_H
 
 #include "exec/append_input.h"
+#include "exec/bucket_join.h"
+#include "exec/routed_input.h"
 #include "exec/scan_node.h"
 
 struct BucketJoinState;
@@ -16,11 +18,13 @@ typedef struct BatchInput
 {
 	PlanState  *planstate;		/* the child as it stands in custom_ps */
 	PlanState  *node;			/* the scan or join itself */
+	BatchInputKind kind;
 	ResultState *gate;			/* a one-time filter between the two, or NULL */
 	bool		gate_closed;	/* its condition is false: no row */
-	BucketScanState *scan;		/* one of these three, unless plain EXPLAIN */
+	BucketScanState *scan;		/* one of these four, unless plain EXPLAIN */
 	struct BucketJoinState *join;
 	AppendInput *append;
+	RoutedInput *routed;
 	int			nkeys;
 	int		   *keycols;		/* batch columns */
 	Oid		   *keytypes;
@@ -30,8 +34,8 @@ typedef struct BatchInput
 	bool	   *typbyval;
 } BatchInput;
 
-/* Find the node below a child; is_append: it was planned as an Append. */
-extern void BatchInputResolve(BatchInput *input, PlanState *child, bool is_append);
+/* Find the node below a child. */
+extern void BatchInputResolve(BatchInput *input, PlanState *child, BatchInputKind kind);
 
 /* Fill in batch columns, their types, and the keys among them (columns of the child). */
 extern void BatchInputDescribe(BatchInput *input, List *keys);
@@ -49,7 +53,7 @@ extern int	BatchInputColumn(const BatchInput *input, int column);
 /* Fix parameters; to be called before the functions below, and after each rescan. */
 extern void BatchInputStart(BatchInput *input);
 
-/* gcd of the bucket counts of the files below; 0 when there is none. */
+/* gcd of the bucket counts of the files below; 0 when there is none: it has no say in the number of groups. */
 extern int	BatchInputBuckets(BatchInput *input);
 
 /* Rows the group can give at most; 0: none. */

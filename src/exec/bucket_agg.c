@@ -129,7 +129,7 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 
 	node->custom_ps = list_make1(child);
 	BatchInputResolve(&state->input, child,
-					  linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_APPEND)) != 0);
+					  (BatchInputKind) linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_KIND)));
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
@@ -193,7 +193,8 @@ AggregateInput(BucketAggState *state)
 		BatchInputClose(input);
 		return;
 	}
-	UnitQueueStart(&queue, BatchInputBuckets(input), GroupRows, input);
+	/* rows may be routed though there is no file */
+	UnitQueueStart(&queue, Max(BatchInputBuckets(input), 1), GroupRows, input);
 	while ((group = UnitQueueNext(&queue)) >= 0)
 	{
 		BatchInputOpenGroup(input, queue.nunits, group);
@@ -335,13 +336,11 @@ ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
 	BucketAggState *state = (BucketAggState *) node;
 	List	   *private = ((CustomScan *) node->ss.ps.plan)->custom_private;
 	List	   *keys = list_nth(private, AGG_PRIVATE_KEYS);
-	bool		is_append = linitial_int(list_nth(private, AGG_PRIVATE_APPEND)) != 0;
 	List	   *names = NIL;
 
 	if (linitial_int(list_nth(private, AGG_PRIVATE_GROUPED)) == 0)
 		return;
 	for (int k = 0; k < list_length(keys); k++)
-		names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), is_append,
-												 k, es));
+		names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
 	ExplainPropertyList("Group Key", names, es);
 }

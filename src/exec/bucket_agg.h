@@ -17,7 +17,7 @@ enum AggPrivateIndex
 								 * a column */
 	AGG_PRIVATE_COLUMNS,		/* per entry: column of the child, -1 for count(*) */
 	AGG_PRIVATE_KEYS,			/* integer list: key columns of the child */
-	AGG_PRIVATE_APPEND,			/* integer list of one: is the child an Append of partitions? */
+	AGG_PRIVATE_KIND,			/* integer list of one: BatchInputKind of the child */
 	AGG_PRIVATE_GROUPED			/* integer list of one: is there a group per key? */
 };
 

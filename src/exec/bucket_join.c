@@ -110,7 +110,7 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
 	List	   *okeys = list_nth(cscan->custom_private, JOIN_PRIVATE_OUTER_KEYS);
 	List	   *ikeys = list_nth(cscan->custom_private, JOIN_PRIVATE_INNER_KEYS);
-	List	   *appends = list_nth(cscan->custom_private, JOIN_PRIVATE_APPENDS);
+	List	   *kinds = list_nth(cscan->custom_private, JOIN_PRIVATE_KINDS);
 	ListCell   *lc;
 	int			i = 0;
 
@@ -118,10 +118,14 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 	state->cxt = CurrentMemoryContext;
 	foreach(lc, cscan->custom_plans)
 	{
-		PlanState  *child = ExecInitNode((Plan *) lfirst(lc), estate, eflags);
+		BatchInputKind kind = (BatchInputKind) list_nth_int(kinds, i);
+		PlanState  *child;
 
+		/* rows that are routed are read once and forward */
+		child = ExecInitNode((Plan *) lfirst(lc), estate, kind == BATCH_INPUT_ROUTED ?
+							 eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK) : eflags);
 		node->custom_ps = lappend(node->custom_ps, child);
-		BatchInputResolve(&state->input[i], child, list_nth_int(appends, i) != 0);
+		BatchInputResolve(&state->input[i], child, kind);
 		i++;
 	}
 	Assert(i == 2);
@@ -132,10 +136,13 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 	for (i = 0; i < 2; i++)
 	{
 		if (state->input[i].scan == NULL && state->input[i].join == NULL &&
-			state->input[i].append == NULL)
+			state->input[i].append == NULL && state->input[i].routed == NULL)
 			elog(ERROR, "input of a bucket join is not bucketed");
 		BatchInputDescribe(&state->input[i], i == 0 ? okeys : ikeys);
 		BatchInputCheckOrder(&state->input[i], i == 0 ? okeys : ikeys);
+		if (state->input[i].routed != NULL && state->jointype != JOIN_FULL &&
+			(i == 1 || state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI))
+			RoutedInputDropNulls(state->input[i].routed);
 	}
 	DescribeOutput(state, list_nth(cscan->custom_private, JOIN_PRIVATE_SIDES),
 				   list_nth(cscan->custom_private, JOIN_PRIVATE_COLUMNS));
@@ -157,7 +164,8 @@ StartJoin(BucketJoinState *state)
 	JoinNodeStart(state);
 	old = MemoryContextSwitchTo(state->cxt);
 	state->queue.shared = state->parallel ? ParallelStateUnits(state->parallel) : NULL;
-	UnitQueueStart(&state->queue, state->nbuckets, GroupRows, state);
+	/* rows may be routed though there is no file */
+	UnitQueueStart(&state->queue, Max(state->nbuckets, 1), GroupRows, state);
 	MemoryContextSwitchTo(old);
 }
 
@@ -258,8 +266,14 @@ ShutdownBucketJoin(CustomScanState *node)
 static void
 EndBucketJoin(CustomScanState *node)
 {
+	BucketJoinState *state = (BucketJoinState *) node;
 	ListCell   *lc;
 
+	for (int i = 0; i < 2; i++)
+	{
+		if (state->input[i].routed != NULL)
+			RoutedInputEnd(state->input[i].routed);
+	}
 	foreach(lc, node->custom_ps)
 		ExecEndNode(lfirst(lc));
 }

@@ -8,6 +8,14 @@
 #include "nodes/extensible.h"
 #include "nodes/pg_list.h"
 
+/* What a child was planned as; stands in plans. */
+typedef enum BatchInputKind
+{
+	BATCH_INPUT_NODE,			/* a scan or join of ours */
+	BATCH_INPUT_APPEND,			/* an Append of scans of ours, or the one scan left of it */
+	BATCH_INPUT_ROUTED			/* whatever it is, its rows are read and routed */
+} BatchInputKind;
+
 /* Positions in CustomScan.custom_private. */
 enum JoinPrivateIndex
 {
@@ -16,13 +24,13 @@ enum JoinPrivateIndex
 	JOIN_PRIVATE_INNER_KEYS,
 	JOIN_PRIVATE_SIDES,			/* per entry of custom_scan_tlist: 0 outer, 1 inner */
 	JOIN_PRIVATE_COLUMNS,		/* per entry of custom_scan_tlist: column of that side */
-	JOIN_PRIVATE_APPENDS		/* integer list of two: is the side an Append of partitions? */
+	JOIN_PRIVATE_KINDS			/* integer list of two: BatchInputKind of each side */
 };
 
 /*
  * A column of a side is an attribute number where the child is a Foreign
  * Scan, and an index from 0 in its output where it is a BucketJoin
- * (custom_scan_tlist) or an Append (target list).
+ * (custom_scan_tlist), an Append or a plan that is routed (target list).
  *
  * custom_exprs holds the residual join quals, plan.qual the conditions on the
  * joined row; custom_plans are outer, inner.

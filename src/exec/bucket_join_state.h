@@ -106,10 +106,8 @@ extern void BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainSta
 
 /*
  * "alias.column" of column "key" of an input, which is the k-th key there.
- * is_append: the input was planned as an Append.
  */
-extern char *BatchInputKeyName(BatchInput *input, int key, bool is_append, int k,
-							   ExplainState *es);
+extern char *BatchInputKeyName(BatchInput *input, int key, int k, ExplainState *es);
 
 /* bucket_join.c: the state of a child that is a BucketJoin, else NULL */
 extern BucketJoinState *BucketJoinOf(PlanState *planstate);

@@ -41,11 +41,28 @@ AppendKeyName(PlanState *node, int entry, ExplainState *es)
 					quote_identifier(get_attname(rte->relid, var->varattno, false)));
 }
 
-char *
-BatchInputKeyName(BatchInput *input, int key, bool is_append, int k, ExplainState *es)
+/* The same of an entry of the target list of any plan, as EXPLAIN VERBOSE prints it. */
+static char *
+RoutedKeyName(PlanState *node, int entry, ExplainState *es)
 {
-	if (is_append)
-		return AppendKeyName(input->node, key, es);
+	TargetEntry *tle = list_nth_node(TargetEntry, node->plan->targetlist, entry);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, node->plan, NIL);
+
+	return deparse_expression((Node *) tle->expr, context, true, false);
+}
+
+char *
+BatchInputKeyName(BatchInput *input, int key, int k, ExplainState *es)
+{
+	switch (input->kind)
+	{
+		case BATCH_INPUT_APPEND:
+			return AppendKeyName(input->node, key, es);
+		case BATCH_INPUT_ROUTED:
+			return RoutedKeyName(input->node, key, es);
+		case BATCH_INPUT_NODE:
+			break;
+	}
 	if (IsA(input->node, ForeignScanState))
 	{
 		Scan	   *scan = (Scan *) input->node->plan;
@@ -76,9 +93,7 @@ KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es
 	List	   *keys = list_nth(parent->custom_private,
 								side == 0 ? JOIN_PRIVATE_OUTER_KEYS : JOIN_PRIVATE_INNER_KEYS);
 
-	return BatchInputKeyName(input, list_nth_int(keys, k),
-							 list_nth_int(list_nth(parent->custom_private, JOIN_PRIVATE_APPENDS),
-										  side) != 0, k, es);
+	return BatchInputKeyName(input, list_nth_int(keys, k), k, es);
 }
 
 static void
@@ -139,6 +154,9 @@ JoinTypeName(JoinType jointype)
 static List *
 LeafCounts(BatchInput *input, Snapshot snapshot, List *counts)
 {
+	/* what is routed has no say */
+	if (input->kind == BATCH_INPUT_ROUTED)
+		return counts;
 	if (IsA(input->node, ForeignScanState))
 	{
 		Relation	rel = ((ScanState *) input->node)->ss_currentRelation;
@@ -160,7 +178,7 @@ LeafCounts(BatchInput *input, Snapshot snapshot, List *counts)
 		{
 			BatchInput	child = {0};
 
-			BatchInputResolve(&child, append->appendplans[i], false);
+			BatchInputResolve(&child, append->appendplans[i], BATCH_INPUT_NODE);
 			buckets = GreatestCommonDivisor(buckets, linitial_int(LeafCounts(&child, snapshot, NIL)));
 		}
 		return buckets > 0 ? lappend_int(counts, buckets) : counts;
@@ -236,6 +254,26 @@ ScanCounters(BucketJoinState *state, int *runs, Size *memory)
 	}
 }
 
+/* Which input is not bucketed by the key, and how its rows were sorted. */
+static void
+ExplainRouted(BucketJoinState *state, ExplainState *es)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		BatchInput *input = &state->input[i];
+		TuplesortInstrumentation stats;
+
+		if (input->kind != BATCH_INPUT_ROUTED)
+			continue;
+		ExplainPropertyText("Routed", i == 0 ? "Outer" : "Inner", es);
+		if (!es->analyze || input->routed == NULL || !RoutedInputStats(input->routed, &stats))
+			continue;
+		ExplainPropertyText("Sort Method", tuplesort_method_name(stats.sortMethod), es);
+		ExplainPropertyInteger(stats.spaceType == SORT_SPACE_TYPE_DISK ? "Sort Disk" : "Sort Memory",
+							   "kB", stats.spaceUsed, es);
+	}
+}
+
 void
 BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -248,6 +286,7 @@ BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainBucketCond(state, es);
 	ExplainJoinFilter(state, ancestors, es);
 	ExplainBuckets(state, es);
+	ExplainRouted(state, es);
 	if (!es->analyze)
 		return;
 	JoinNodeCounters(state, &counters);

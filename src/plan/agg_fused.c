@@ -95,7 +95,7 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = output_rel;
 	path->path.pathtarget = target;
-	path->path.parallel_safe = output_rel->consider_parallel;
+	path->path.parallel_safe = output_rel->consider_parallel && !input->holds_routed;
 	path->path.rows = ngroups;
 	path->path.total_cost = input->path->total_cost +
 		work * (list_length(outputs) + list_length(keys)) + ngroups * cpu_tuple_cost;
@@ -139,7 +139,7 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	int			workers;
 	ListCell   *lc;
 
-	if (!grouped_rel->consider_parallel)
+	if (!grouped_rel->consider_parallel || input->holds_routed)
 		return;
 	workers = PartialWorkers(root, input_rel, input->pages);
 	if (input_rel->reloptkind == RELOPT_JOINREL)
@@ -254,6 +254,7 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 {
 	CustomScan *cscan = makeNode(CustomScan);
 	Plan	   *child = linitial(custom_plans);
+	BatchInputKind kind = KindOfChild(child);
 	List	   *kinds = NIL;
 	List	   *columns = NIL;
 	ListCell   *lc;
@@ -269,7 +270,7 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 														   (AttrNumber) resno++, NULL, false));
 		kinds = lappend_int(kinds, IsA(output, Var) ? BATCH_AGG_NONE :
 							BatchAggKindOf((Aggref *) output));
-		columns = lappend_int(columns, var ? ColumnOfChild(child, var) : -1);
+		columns = lappend_int(columns, var ? ColumnOfChild(child, kind, var) : -1);
 	}
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = (List *) lsecond(best_path->custom_private);
@@ -277,8 +278,8 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_private = list_make5(kinds, columns,
-									   KeyColumns(child, lthird(best_path->custom_private)),
-									   list_make1_int(IsAppendPlan(child)),
+									   KeyColumns(child, kind, lthird(best_path->custom_private)),
+									   list_make1_int(kind),
 									   lfourth(best_path->custom_private));
 	cscan->methods = &bucket_agg_scan_methods;
 	return (Plan *) cscan;

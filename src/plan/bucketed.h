@@ -25,6 +25,8 @@ typedef struct BucketInput
 	Path	   *partial_rows_path;	/* the same, each key in one process; NULL: none */
 	double		nbuckets;
 	double		pages;			/* read for it: what decides on the number of workers */
+	bool		routed;			/* path gives rows in any order, to be routed by the join */
+	bool		holds_routed;	/* that is so of this or of an input below: for one process only */
 } BucketInput;
 
 /* The ways to deliver a base or join relation; NIL when there is none. */

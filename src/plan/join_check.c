@@ -70,14 +70,10 @@ CheckClauses(List *restrictlist)
 	return REASON_NONE;
 }
 
-BucketReason
-JoinCheck(JoinCandidate *join)
+/* Does the statement let joins be made by buckets? */
+static BucketReason
+CheckStatement(PlannerInfo *root)
 {
-	PlannerInfo *root = join->root;
-	RelOptInfo *inputs[2] = {join->outerrel, join->innerrel};
-	BucketReason reason;
-
-	join->culprit = NULL;
 	if (!bf_enable || !bf_enable_bucketjoin)
 		return REASON_DISABLED;
 
@@ -85,19 +81,39 @@ JoinCheck(JoinCandidate *join)
 	 * Under a row mark EvalPlanQual re-runs the join for one marked row; this
 	 * node would return all rows again.
 	 */
-	if (root->rowMarks != NIL)
-		return REASON_ROW_MARKS;
+	return root->rowMarks != NIL ? REASON_ROW_MARKS : REASON_NONE;
+}
 
+BucketReason
+JoinCheck(JoinCandidate *join)
+{
+	PlannerInfo *root = join->root;
+	BucketReason reason = CheckStatement(root);
+
+	join->culprit = NULL;
+	if (reason != REASON_NONE)
+		return reason;
 	join->outers = BucketInputs(root, join->outerrel);
 	join->inners = join->outers == NIL ? NIL : BucketInputs(root, join->innerrel);
 	if (join->inners == NIL)
 	{
-		join->culprit = inputs[join->outers == NIL ? 0 : 1];
+		join->culprit = join->outers == NIL ? join->outerrel : join->innerrel;
 		return REASON_NOT_BUCKETED;
 	}
+	return JoinCheckForm(join);
+}
+
+BucketReason
+JoinCheckForm(JoinCandidate *join)
+{
+	RelOptInfo *inputs[2] = {join->outerrel, join->innerrel};
+	BucketReason reason = CheckStatement(join->root);
+
+	if (reason != REASON_NONE)
+		return reason;
 	for (int i = 0; i < 2; i++)
 	{
-		reason = CheckInput(root, inputs[i]);
+		reason = CheckInput(join->root, inputs[i]);
 		if (reason != REASON_NONE)
 		{
 			join->culprit = inputs[i];

@@ -32,6 +32,16 @@ typedef struct JoinCandidate
  */
 extern BucketReason JoinCheck(JoinCandidate *join);
 
+/* The part of it that asks nothing of buckets. */
+extern BucketReason JoinCheckForm(JoinCandidate *join);
+
+/*
+ * Where no pair of inputs fits: ways to route the rows of one of them to the
+ * buckets of the other.  They are put beside the ways in outers or inners;
+ * two that are routed make no pair.  False when there is none.
+ */
+extern bool JoinRoutes(JoinCandidate *join);
+
 /* The same and the keys, in words.  rejection->code is REASON_NONE when a bucket join is possible. */
 extern void JoinReason(JoinCandidate *join, Rejection *rejection);
 

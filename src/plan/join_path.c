@@ -15,6 +15,7 @@
 #include "plan/join_check.h"
 #include "plan/join_path.h"
 #include "plan/join_plan.h"
+#include "plan/join_route.h"
 #include "plan/partial_path.h"
 
 /* merging a row, in units of cpu_operator_cost */
@@ -42,26 +43,37 @@ CandidatePairs(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOpt
 						 clauselist_selectivity(root, keyclauses, 0, JOIN_INNER, sjinfo));
 }
 
-/* Cost of the join; as an input of another join its rows do not pass the executor. */
+/*
+ * Cost of the join; as an input of another join its rows do not pass the
+ * executor.  Rows that are routed are all read before the first one is joined.
+ */
 static void
 CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *joinrel,
 			   RelOptInfo *outerrel, RelOptInfo *innerrel, JoinPathExtraData *extra,
-			   JoinClauses *clauses, double units, bool as_input)
+			   JoinClauses *clauses, const BucketInput *outer, const BucketInput *inner,
+			   bool as_input)
 {
-	Path	   *opath = linitial(path->custom_paths);
-	Path	   *ipath = lsecond(path->custom_paths);
+	const BucketInput *inputs[2] = {outer, inner};
+	double		units = Min(outer->nbuckets, inner->nbuckets);
 	double		pairs = CandidatePairs(root, joinrel, outerrel, innerrel, clauses,
 									   extra->sjinfo);
 	QualCost	joinqual;
 	QualCost	otherqual;
 	Cost		startup;
-	Cost		run;
+	Cost		run = 0;
 
 	cost_qual_eval(&joinqual, clauses->residual, root);
 	cost_qual_eval(&otherqual, clauses->otherquals, root);
-	startup = opath->startup_cost + ipath->startup_cost + joinqual.startup + otherqual.startup +
-		joinrel->reltarget->cost.startup;
-	run = (opath->total_cost - opath->startup_cost) + (ipath->total_cost - ipath->startup_cost);
+	startup = joinqual.startup + otherqual.startup + joinrel->reltarget->cost.startup;
+	for (int i = 0; i < 2; i++)
+	{
+		Path	   *child = inputs[i]->path;
+
+		startup += inputs[i]->routed ? child->total_cost + RoutingCost(inputs[i]) :
+			child->startup_cost;
+		run += inputs[i]->routed ? 0 : child->total_cost - child->startup_cost;
+		BfAddDisabledNodes(&path->path, child);
+	}
 	run += (outerrel->rows + innerrel->rows) * MERGE_COST * cpu_operator_cost;
 	run += pairs * (MERGE_COST * cpu_operator_cost + joinqual.per_tuple);
 	run += joinrel->rows * otherqual.per_tuple;
@@ -92,6 +104,7 @@ JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inne
 			list_concat_copy(outer->vars[k], inner->vars[k]) : outer->vars[k];
 	}
 	input->nbuckets = Min(outer->nbuckets, inner->nbuckets);
+	input->holds_routed = outer->holds_routed || inner->holds_routed;
 	input->pages = outer->pages + inner->pages;
 	return input;
 }
@@ -108,7 +121,9 @@ MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 	path->path.pathtarget = joinrel->reltarget;
 	path->path.param_info = NULL;
 	path->path.parallel_aware = false;
-	path->path.parallel_safe = joinrel->consider_parallel;
+	/* what is routed may not be safe, and each process would route all rows */
+	path->path.parallel_safe = joinrel->consider_parallel &&
+		!outer->holds_routed && !inner->holds_routed;
 	path->path.pathkeys = NIL;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_join_path_methods;
@@ -116,8 +131,27 @@ MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 	BfSetCustomRestrictInfo(path, extra->restrictlist);
 	path->custom_private = JoinPathPrivate(jointype, outer, inner, clauses, outerrel, as_input);
 	CostBucketJoin(root, path, joinrel, outerrel, innerrel, extra, clauses,
-				   Min(outer->nbuckets, inner->nbuckets), as_input);
+				   outer, inner, as_input);
 	return path;
+}
+
+/* Is there a way to deliver each input so that their keys match? */
+static bool
+AnyPairFits(JoinCandidate *join)
+{
+	ListCell   *lo;
+	ListCell   *li;
+
+	foreach(lo, join->outers)
+	{
+		foreach(li, join->inners)
+		{
+			if (JoinKeysMatch(join->root, join->jointype, join->outerrel, lfirst(lo),
+							  join->innerrel, lfirst(li), &join->clauses) == REASON_NONE)
+				return true;
+		}
+	}
+	return false;
 }
 
 static void
@@ -151,7 +185,7 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 			 */
 			return;
 	}
-	if (JoinCheck(&join) != REASON_NONE)
+	if ((JoinCheck(&join) != REASON_NONE || !AnyPairFits(&join)) && !JoinRoutes(&join))
 		return;
 	foreach(lo, join.outers)
 	{
@@ -163,7 +197,8 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 			CustomPath *path;
 			int			workers;
 
-			if (JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner,
+			if ((outer->routed && inner->routed) ||
+				JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner,
 							  &join.clauses) != REASON_NONE)
 				continue;
 			path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
@@ -174,6 +209,8 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 			/* each process joins some of the groups; more processes than groups have nothing to do */
 			workers = Min(PartialWorkers(root, joinrel, outer->pages + inner->pages),
 						  (int) Min(outer->nbuckets, inner->nbuckets));
+			if (outer->holds_routed || inner->holds_routed)
+				workers = 0;
 			if (workers > 0)
 			{
 				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,

@@ -21,7 +21,8 @@ enum JoinPathPrivateIndex
 	PATH_RESIDUAL,				/* RestrictInfos */
 	PATH_OTHERQUALS,			/* RestrictInfos */
 	PATH_OUTER_RELIDS,			/* integer list */
-	PATH_AS_INPUT				/* integer list of one */
+	PATH_AS_INPUT,				/* integer list of one */
+	PATH_ROUTED					/* integer list of two: is the side routed? */
 };
 
 List *
@@ -47,7 +48,8 @@ JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *
 	result = list_make5(list_make1_int(jointype), FirstVars(outer), FirstVars(inner),
 						clauses->residual, clauses->otherquals);
 	result = lappend(result, relids);
-	return lappend(result, list_make1_int(as_input));
+	result = lappend(result, list_make1_int(as_input));
+	return lappend(result, list_make2_int(outer->routed, inner->routed));
 }
 
 JoinType
@@ -123,20 +125,21 @@ AsListed(Node *node, void *context)
 
 /*
  * The column of a child that holds a Var: its attribute number in a Foreign
- * Scan, its place in the output of a BucketJoin or Append.  Which outer joins may have
- * nulled it does not matter: the child delivers it as it is there.
+ * Scan, its place in the output of a BucketJoin, an Append or a plan that is
+ * routed.  Which outer joins may have nulled it does not matter: the child
+ * delivers it as it is there.
  */
 int
-ColumnOfChild(Plan *child, Var *var)
+ColumnOfChild(Plan *child, BatchInputKind kind, Var *var)
 {
 	List	   *tlist;
 	ListCell   *lc;
 	int			i = 0;
 
 	/* a gate on a scan, see BatchInputResolve */
-	if (IsA(child, Result))
+	if (IsA(child, Result) && kind != BATCH_INPUT_ROUTED)
 		child = outerPlan(child);
-	if (IsA(child, Append))
+	if (IsA(child, Append) || kind == BATCH_INPUT_ROUTED)
 		tlist = child->targetlist;
 	else if (IsA(child, CustomScan))
 		tlist = ((CustomScan *) child)->custom_scan_tlist;
@@ -146,7 +149,7 @@ ColumnOfChild(Plan *child, Var *var)
 	{
 		Var		   *have = (Var *) lfirst_node(TargetEntry, lc)->expr;
 
-		if (have->varno == var->varno && have->varattno == var->varattno)
+		if (IsA(have, Var) && have->varno == var->varno && have->varattno == var->varattno)
 			return i;
 		i++;
 	}
@@ -155,21 +158,23 @@ ColumnOfChild(Plan *child, Var *var)
 	return -1;
 }
 
-bool
-IsAppendPlan(Plan *child)
+BatchInputKind
+KindOfChild(Plan *child)
 {
-	return IsA(child, Append) ||
-		(IsA(child, Result) && outerPlan(child) && IsA(outerPlan(child), Append));
+	if (IsA(child, Append) ||
+		(IsA(child, Result) && outerPlan(child) && IsA(outerPlan(child), Append)))
+		return BATCH_INPUT_APPEND;
+	return BATCH_INPUT_NODE;
 }
 
 List *
-KeyColumns(Plan *child, List *vars)
+KeyColumns(Plan *child, BatchInputKind kind, List *vars)
 {
 	List	   *columns = NIL;
 	ListCell   *lc;
 
 	foreach(lc, vars)
-		columns = lappend_int(columns, ColumnOfChild(child, lfirst_node(Var, lc)));
+		columns = lappend_int(columns, ColumnOfChild(child, kind, lfirst_node(Var, lc)));
 	return columns;
 }
 
@@ -184,6 +189,9 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	List	   *outer_relids = list_nth(private, PATH_OUTER_RELIDS);
 	Plan	   *outer_plan = linitial(custom_plans);
 	Plan	   *inner_plan = lsecond(custom_plans);
+	List	   *routed = list_nth(private, PATH_ROUTED);
+	BatchInputKind outer_kind = linitial_int(routed) ? BATCH_INPUT_ROUTED : KindOfChild(outer_plan);
+	BatchInputKind inner_kind = lsecond_int(routed) ? BATCH_INPUT_ROUTED : KindOfChild(inner_plan);
 	List	   *joinquals = OrderedClauses(list_nth(private, PATH_RESIDUAL));
 	List	   *otherquals = OrderedClauses(list_nth(private, PATH_OTHERQUALS));
 	List	   *vars = NIL;
@@ -226,15 +234,16 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 										   makeTargetEntry((Expr *) copyObject(var),
 														   (AttrNumber) resno++, NULL, false));
 		sides = lappend_int(sides, outer ? 0 : 1);
-		columns = lappend_int(columns, ColumnOfChild(outer ? outer_plan : inner_plan, var));
+		columns = lappend_int(columns, outer ? ColumnOfChild(outer_plan, outer_kind, var) :
+							  ColumnOfChild(inner_plan, inner_kind, var));
 	}
 
 	/* no range table index may stand in custom_private: setrefs does not adjust it */
 	cscan->custom_private = list_make5(list_nth(private, PATH_TYPE),
-									   KeyColumns(outer_plan, outer_keys),
-									   KeyColumns(inner_plan, inner_keys),
+									   KeyColumns(outer_plan, outer_kind, outer_keys),
+									   KeyColumns(inner_plan, inner_kind, inner_keys),
 									   sides, columns);
 	cscan->custom_private = lappend(cscan->custom_private,
-									list_make2_int(IsAppendPlan(outer_plan), IsAppendPlan(inner_plan)));
+									list_make2_int(outer_kind, inner_kind));
 	return (Plan *) cscan;
 }

@@ -5,6 +5,7 @@
 #ifndef BF_JOIN_PLAN_H
 #define BF_JOIN_PLAN_H
 
+#include "exec/bucket_join.h"
 #include "plan/join_keys.h"
 
 /*
@@ -17,18 +18,18 @@ extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
 
 /*
  * The column of a child plan that holds a Var: its attribute number where the
- * child is a Foreign Scan, its place in the output where it is a BucketJoin.
+ * child is a Foreign Scan, else its place in the output.
  */
-extern int	ColumnOfChild(Plan *child, Var *var);
+extern int	ColumnOfChild(Plan *child, BatchInputKind kind, Var *var);
 
 /* The type of the join a path made with JoinPathPrivate is. */
 extern JoinType JoinPathType(const CustomPath *path);
 
 /* The same of a list of Vars. */
-extern List *KeyColumns(Plan *child, List *vars);
+extern List *KeyColumns(Plan *child, BatchInputKind kind, List *vars);
 
-/* Is the child an Append of partitions? */
-extern bool IsAppendPlan(Plan *child);
+/* What a bucketed child is read as. */
+extern BatchInputKind KindOfChild(Plan *child);
 
 /* Per key, the Var that stands for it. */
 extern List *FirstVars(const BucketInput *input);

@@ -192,7 +192,17 @@ JoinPathRejection(PlannerInfo *root, JoinPath *path, JoinCandidate *join, Reject
 
 	JoinReason(join, rejection);
 	if (rejection->code != REASON_NONE)
+	{
+		/* what stands against it only makes the join dearer, and the hint would help all the more */
+		if (rejection->code != REASON_COST && JoinRoutes(join) && BucketedCost(join->joinrel, &cost))
+		{
+			rejection->code = REASON_COST;
+			rejection->detail = psprintf("%s; sorting rows into buckets for this join looks dearer than a %s",
+										 rejection->detail, node);
+			rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
+		}
 		return;
+	}
 	rejection->code = REASON_COST;
 	rejection->detail = psprintf("a %s looks cheaper", node);
 	if (BucketedCost(join->joinrel, &cost))

@@ -135,7 +135,7 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 
 /* Is it possible to join these two by buckets, in an order the planner did not take? */
 static bool
-OtherOrderCost(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b, Cost *cost)
+OtherOrderCost(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *a, RelOptInfo *b, Cost *cost)
 {
 	RelOptInfo *joined;
 	bool		found = false;
@@ -144,7 +144,8 @@ OtherOrderCost(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b, Cost *cost)
 	if (a == NULL || b == NULL || a == b)
 		return false;
 	joined = find_join_rel(root, bms_union(a->relids, b->relids));
-	if (joined != NULL)
+	/* of these relations alone there is no other order */
+	if (joined != NULL && joined != joinrel)
 		found = BucketedCost(joined, cost);
 	return found;
 }
@@ -185,7 +186,7 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 		if (column == NULL)
 			continue;
 		against = ColumnUnderCasts(ClauseSide(rinfo, other->relids, rel->relids));
-		if (OtherOrderCost(root, RelationOfColumn(root, column), RelationOfColumn(root, against), &cost))
+		if (OtherOrderCost(root, join->joinrel, RelationOfColumn(root, column), RelationOfColumn(root, against), &cost))
 		{
 			rejection->code = REASON_COST;
 			rejection->detail = psprintf("%s and %s could be joined by buckets; to join %s first looked cheaper",
