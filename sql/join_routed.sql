@@ -61,6 +61,7 @@ SELECT q, (routed(q)).answer FROM unnest(ARRAY[
 	'SELECT * FROM plain b LEFT JOIN empty_b a ON a.k = b.k',
 	'SELECT * FROM plain b FULL JOIN empty_b a ON a.k = b.k',
 	'SELECT count(*), max(w) FROM plain b LEFT JOIN empty_b a ON a.k = b.k',
+	'SELECT b.k, count(*), max(w) FROM plain b LEFT JOIN empty_b a ON a.k = b.k GROUP BY b.k',
 	'SELECT * FROM plain b WHERE NOT EXISTS (SELECT FROM empty_b a WHERE a.k = b.k)',
 	'SELECT * FROM plain b JOIN empty_b a ON a.k = b.k']) q;
 -- the same in little memory: sorted in temporary files

@@ -24,8 +24,7 @@ struct AggGroups
 	const ColumnVector **shown; /* per column, of the present batch */
 
 	bool		started;
-	int			ngroups;		/* bucket groups of the input, not groups of rows */
-	int			group;			/* the next one to open */
+	UnitQueue	queue;			/* bucket groups of the input, not groups of rows */
 	bool		in_group;
 	KeyVector	keys;
 	bool		in_batch;		/* keys are those of the present batch */
@@ -182,20 +181,13 @@ ReadBatch(AggGroups *groups)
 static bool
 OpenNext(AggGroups *groups)
 {
-	BatchInput *input = groups->input;
+	int			group = UnitQueueNext(&groups->queue);
 
-	while (groups->group < groups->ngroups)
-	{
-		int			group = groups->group++;
-
-		CHECK_FOR_INTERRUPTS();
-		if (BatchInputGroupRows(input, groups->ngroups, group) == 0)
-			continue;
-		BatchInputOpenGroup(input, groups->ngroups, group);
-		groups->in_group = true;
-		return true;
-	}
-	return false;
+	if (group < 0)
+		return false;
+	BatchInputOpenGroup(groups->input, groups->queue.nunits, group);
+	groups->in_group = true;
+	return true;
 }
 
 bool
@@ -206,7 +198,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 	if (!groups->started)
 	{
 		BatchInputStart(groups->input);
-		groups->ngroups = groups->input->gate_closed ? 0 : BatchInputBuckets(groups->input);
+		BatchInputStartUnits(groups->input, &groups->queue);
 		groups->started = true;
 	}
 	for (;;)
@@ -270,5 +262,4 @@ AggGroupsReset(AggGroups *groups)
 	groups->in_group = false;
 	groups->in_batch = false;
 	groups->carried = false;
-	groups->group = 0;
 }

@@ -160,6 +160,19 @@ BatchInputGroupRows(BatchInput *input, int ngroups, int group)
 	return JoinNodeGroupRows(input->join, ngroups, group);
 }
 
+/* UnitRows */
+static int64
+GroupRows(void *arg, int ngroups, int group)
+{
+	return BatchInputGroupRows(arg, ngroups, group);
+}
+
+void
+BatchInputStartUnits(BatchInput *input, UnitQueue *queue)
+{
+	UnitQueueStart(queue, BatchInputBuckets(input), GroupRows, input);
+}
+
 void
 BatchInputOpenGroup(BatchInput *input, int ngroups, int group)
 {

@@ -59,6 +59,9 @@ extern int	BatchInputBuckets(BatchInput *input);
 /* Rows the group can give at most; 0: none. */
 extern int64 BatchInputGroupRows(BatchInput *input, int ngroups, int group);
 
+/* Start on the bucket groups of an input, as UnitQueueStart. */
+extern void BatchInputStartUnits(BatchInput *input, UnitQueue *queue);
+
 extern void BatchInputOpenGroup(BatchInput *input, int ngroups, int group);
 
 /* The next batch, in key order of a group; arg is the BatchInput. */

@@ -159,13 +159,6 @@ AdvanceBatch(BucketAggState *state, Batch *batch)
 	}
 }
 
-/* UnitRows */
-static int64
-GroupRows(void *arg, int ngroups, int group)
-{
-	return BatchInputGroupRows(arg, ngroups, group);
-}
-
 /* Read the whole input, or what other processes leave of it. */
 static void
 AggregateInput(BucketAggState *state)
@@ -193,8 +186,7 @@ AggregateInput(BucketAggState *state)
 		BatchInputClose(input);
 		return;
 	}
-	/* rows may be routed though there is no file */
-	UnitQueueStart(&queue, Max(BatchInputBuckets(input), 1), GroupRows, input);
+	BatchInputStartUnits(input, &queue);
 	while ((group = UnitQueueNext(&queue)) >= 0)
 	{
 		BatchInputOpenGroup(input, queue.nunits, group);

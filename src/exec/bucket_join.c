@@ -165,7 +165,7 @@ StartJoin(BucketJoinState *state)
 	old = MemoryContextSwitchTo(state->cxt);
 	state->queue.shared = state->parallel ? ParallelStateUnits(state->parallel) : NULL;
 	/* rows may be routed though there is no file */
-	UnitQueueStart(&state->queue, Max(state->nbuckets, 1), GroupRows, state);
+	UnitQueueStart(&state->queue, state->nbuckets, GroupRows, state);
 	MemoryContextSwitchTo(old);
 }
 

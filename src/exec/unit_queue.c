@@ -59,14 +59,15 @@ UnitQueueStart(UnitQueue *queue, int nunits, UnitRows rows, void *arg)
 	SizedUnit  *units;
 	uint64		fingerprint = (uint64) nunits;
 
-	queue->nunits = nunits;
+	/* rows may be routed to the only group of inputs that have no file */
+	queue->nunits = nunits = Max(nunits, 1);
 	queue->rows = rows;
 	queue->arg = arg;
 	queue->next = 0;
 	if (queue->shared == NULL)
 		return;
 
-	units = palloc(Max(nunits, 1) * sizeof(SizedUnit));
+	units = palloc(nunits * sizeof(SizedUnit));
 	queue->norder = 0;
 	for (int u = 0; u < nunits; u++)
 	{

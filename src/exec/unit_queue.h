@@ -50,7 +50,10 @@ UnitSharedClaim(UnitShared *shared)
 	return pg_atomic_fetch_add_u32(&shared->next, 1);
 }
 
-/* Start on units 0 .. nunits - 1; shared must be set (or NULL).  Allocates in the current context. */
+/*
+ * Start on units 0 .. nunits - 1, or on one when there is none; shared must be
+ * set (or NULL).  Allocates in the current context.
+ */
 extern void UnitQueueStart(UnitQueue *queue, int nunits, UnitRows rows, void *arg);
 
 /* The next unit that is ours, -1: no more. */
