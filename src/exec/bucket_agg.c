@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "compat.h"
 #include BF_EXPLAIN_HEADER
 #include "exec/agg_groups.h"
@@ -18,7 +17,7 @@
 
 typedef struct BucketAggState
 {
-	CustomScanState css;		/* must be first */
+	ParallelCustomState base;	/* must be first */
 	BatchInput	input;
 	int			naggs;
 	BatchAgg   *aggs;
@@ -29,7 +28,6 @@ typedef struct BucketAggState
 	bool	   *column_nulls;
 	AggGroups  *groups;			/* NULL: one group of all rows */
 	bool		done;
-	ParallelState *parallel;	/* of a parallel-aware node, NULL: this process reads all */
 } BucketAggState;
 
 static Node *CreateBucketAggState(CustomScan *cscan);
@@ -37,11 +35,6 @@ static void BeginBucketAgg(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *ExecBucketAgg(CustomScanState *node);
 static void EndBucketAgg(CustomScanState *node);
 static void ReScanBucketAgg(CustomScanState *node);
-static Size EstimateDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt);
-static void InitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
-static void ReInitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
-static void InitializeWorkerBucketAgg(CustomScanState *node, shm_toc *toc, void *coordinate);
-static void ShutdownBucketAgg(CustomScanState *node);
 static void ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es);
 
 const CustomScanMethods bucket_agg_scan_methods = {
@@ -55,11 +48,11 @@ static const CustomExecMethods bucket_agg_exec_methods = {
 	.ExecCustomScan = ExecBucketAgg,
 	.EndCustomScan = EndBucketAgg,
 	.ReScanCustomScan = ReScanBucketAgg,
-	.EstimateDSMCustomScan = EstimateDSMBucketAgg,
-	.InitializeDSMCustomScan = InitializeDSMBucketAgg,
-	.ReInitializeDSMCustomScan = ReInitializeDSMBucketAgg,
-	.InitializeWorkerCustomScan = InitializeWorkerBucketAgg,
-	.ShutdownCustomScan = ShutdownBucketAgg,
+	.EstimateDSMCustomScan = ParallelCustomEstimateDSM,
+	.InitializeDSMCustomScan = ParallelCustomInitializeDSM,
+	.ReInitializeDSMCustomScan = ParallelCustomReInitializeDSM,
+	.InitializeWorkerCustomScan = ParallelCustomInitializeWorker,
+	.ShutdownCustomScan = ParallelCustomShutdown,
 	.ExplainCustomScan = ExplainBucketAgg,
 };
 
@@ -69,13 +62,21 @@ BucketAggInit(void)
 	RegisterCustomScanMethods(&bucket_agg_scan_methods);
 }
 
+/* What is read and joined below; in a parallel plan each process aggregates the groups, or runs, it claims. */
+static void
+AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
+{
+	ParallelNodesAdd(nodes, &((BucketAggState *) custom)->input);
+}
+
 static Node *
 CreateBucketAggState(CustomScan *cscan)
 {
 	BucketAggState *state = (BucketAggState *) newNode(sizeof(BucketAggState),
 													   T_CustomScanState);
 
-	state->css.methods = &bucket_agg_exec_methods;
+	state->base.add_nodes = AddNodes;
+	state->base.css.methods = &bucket_agg_exec_methods;
 	return (Node *) state;
 }
 
@@ -165,7 +166,7 @@ AggregateInput(BucketAggState *state)
 {
 	BatchInput *input = &state->input;
 	Batch	   *batch;
-	UnitShared *shared = state->parallel ? ParallelStateUnits(state->parallel) : NULL;
+	UnitShared *shared = ParallelStateUnits(state->base.parallel);
 	UnitQueue	queue = {.shared = shared};
 	int			group;
 
@@ -241,63 +242,6 @@ ExecBucketAgg(CustomScanState *node)
 			return node->ss.ps.ps_ProjInfo ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
 		InstrCountFiltered1(node, 1);
 	}
-}
-
-/*
- * Parallel plans: each process aggregates the groups, or runs, it claims.
- */
-
-static ParallelNodes
-NodesOf(BucketAggState *state)
-{
-	ParallelNodes nodes = {NIL, NIL};
-
-	ParallelNodesAdd(&nodes, &state->input);
-	return nodes;
-}
-
-static Size
-EstimateDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt)
-{
-	ParallelNodes nodes = NodesOf((BucketAggState *) node);
-
-	return ParallelStateSize(&nodes, pcxt->nworkers);
-}
-
-static void
-InitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	BucketAggState *state = (BucketAggState *) node;
-	ParallelNodes nodes = NodesOf(state);
-
-	state->parallel = coordinate;
-	ParallelStateInit(state->parallel, &nodes, pcxt->nworkers);
-}
-
-static void
-ReInitializeDSMBucketAgg(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	UnitSharedReset(ParallelStateUnits(coordinate));
-}
-
-static void
-InitializeWorkerBucketAgg(CustomScanState *node, shm_toc *toc, void *coordinate)
-{
-	((BucketAggState *) node)->parallel = coordinate;
-}
-
-static void
-ShutdownBucketAgg(CustomScanState *node)
-{
-	BucketAggState *state = (BucketAggState *) node;
-	ParallelNodes nodes;
-
-	if (state->parallel == NULL)
-		return;
-	nodes = NodesOf(state);
-	ParallelStateShutdown(state->parallel, &nodes);
-	/* the memory goes away with the workers; a rescan gets other */
-	state->parallel = NULL;
 }
 
 static void

@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "compat.h"
 #include "exec/bucket_join.h"
 #include "exec/bucket_join_state.h"
@@ -22,11 +21,6 @@ static void BeginBucketJoin(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *ExecBucketJoin(CustomScanState *node);
 static void EndBucketJoin(CustomScanState *node);
 static void ReScanBucketJoin(CustomScanState *node);
-static Size EstimateDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt);
-static void InitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
-static void ReInitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
-static void InitializeWorkerBucketJoin(CustomScanState *node, shm_toc *toc, void *coordinate);
-static void ShutdownBucketJoin(CustomScanState *node);
 
 const CustomScanMethods bucket_join_scan_methods = {
 	.CustomName = "BucketJoin",
@@ -39,11 +33,11 @@ static const CustomExecMethods bucket_join_exec_methods = {
 	.ExecCustomScan = ExecBucketJoin,
 	.EndCustomScan = EndBucketJoin,
 	.ReScanCustomScan = ReScanBucketJoin,
-	.EstimateDSMCustomScan = EstimateDSMBucketJoin,
-	.InitializeDSMCustomScan = InitializeDSMBucketJoin,
-	.ReInitializeDSMCustomScan = ReInitializeDSMBucketJoin,
-	.InitializeWorkerCustomScan = InitializeWorkerBucketJoin,
-	.ShutdownCustomScan = ShutdownBucketJoin,
+	.EstimateDSMCustomScan = ParallelCustomEstimateDSM,
+	.InitializeDSMCustomScan = ParallelCustomInitializeDSM,
+	.ReInitializeDSMCustomScan = ParallelCustomReInitializeDSM,
+	.InitializeWorkerCustomScan = ParallelCustomInitializeWorker,
+	.ShutdownCustomScan = ParallelCustomShutdown,
 	.ExplainCustomScan = BucketJoinExplain,
 };
 
@@ -53,13 +47,28 @@ BucketJoinInit(void)
 	RegisterCustomScanMethods(&bucket_join_scan_methods);
 }
 
+/*
+ * This join and what is below it.  Only the topmost join of a chain is
+ * parallel-aware; those below open the groups they are told.
+ */
+static void
+AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
+{
+	BucketJoinState *state = (BucketJoinState *) custom;
+
+	nodes->joins = lappend(nodes->joins, state);
+	for (int i = 0; i < 2; i++)
+		ParallelNodesAdd(nodes, &state->input[i]);
+}
+
 static Node *
 CreateBucketJoinState(CustomScan *cscan)
 {
 	BucketJoinState *state = (BucketJoinState *) newNode(sizeof(BucketJoinState),
 														 T_CustomScanState);
 
-	state->css.methods = &bucket_join_exec_methods;
+	state->base.add_nodes = AddNodes;
+	state->base.css.methods = &bucket_join_exec_methods;
 	return (Node *) state;
 }
 
@@ -79,7 +88,7 @@ DescribeOutput(BucketJoinState *state, List *sides, List *columns)
 	state->nout = list_length(sides);
 	state->out = palloc0(state->nout * sizeof(JoinOutput));
 	state->plain = state->jointype == JOIN_INNER && state->joinqual == NULL &&
-		state->css.ss.ps.qual == NULL;
+		state->base.css.ss.ps.qual == NULL;
 	for (int i = 0; i < state->nout; i++)
 	{
 		JoinOutput *out = &state->out[i];
@@ -163,7 +172,7 @@ StartJoin(BucketJoinState *state)
 
 	JoinNodeStart(state);
 	old = MemoryContextSwitchTo(state->cxt);
-	state->queue.shared = state->parallel ? ParallelStateUnits(state->parallel) : NULL;
+	state->queue.shared = ParallelStateUnits(state->base.parallel);
 	/* rows may be routed though there is no file */
 	UnitQueueStart(&state->queue, state->nbuckets, GroupRows, state);
 	MemoryContextSwitchTo(old);
@@ -201,66 +210,6 @@ ExecBucketJoin(CustomScanState *node)
 		if (!OpenNextGroup(state))
 			return ExecClearTuple(slot);
 	}
-}
-
-/*
- * Parallel plans: only the topmost join of a chain is parallel-aware; those
- * below open the groups they are told.
- */
-
-/* The nodes of ours, this one first. */
-static ParallelNodes
-NodesOf(BucketJoinState *state)
-{
-	ParallelNodes nodes = {NIL, list_make1(state)};
-
-	for (int i = 0; i < 2; i++)
-		ParallelNodesAdd(&nodes, &state->input[i]);
-	return nodes;
-}
-
-static Size
-EstimateDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt)
-{
-	ParallelNodes nodes = NodesOf((BucketJoinState *) node);
-
-	return ParallelStateSize(&nodes, pcxt->nworkers);
-}
-
-static void
-InitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	BucketJoinState *state = (BucketJoinState *) node;
-	ParallelNodes nodes = NodesOf(state);
-
-	state->parallel = coordinate;
-	ParallelStateInit(state->parallel, &nodes, pcxt->nworkers);
-}
-
-static void
-ReInitializeDSMBucketJoin(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	UnitSharedReset(ParallelStateUnits(coordinate));
-}
-
-static void
-InitializeWorkerBucketJoin(CustomScanState *node, shm_toc *toc, void *coordinate)
-{
-	((BucketJoinState *) node)->parallel = coordinate;
-}
-
-static void
-ShutdownBucketJoin(CustomScanState *node)
-{
-	BucketJoinState *state = (BucketJoinState *) node;
-	ParallelNodes nodes;
-
-	if (state->parallel == NULL)
-		return;
-	nodes = NodesOf(state);
-	ParallelStateShutdown(state->parallel, &nodes);
-	/* the memory goes away with the workers; a rescan gets other */
-	state->parallel = NULL;
 }
 
 static void

@@ -37,7 +37,7 @@ typedef struct JoinSource
 
 typedef struct BucketJoinState
 {
-	CustomScanState css;		/* must be first */
+	ParallelCustomState base;	/* must be first */
 	JoinType	jointype;
 	BatchInput	input[2];		/* outer, inner */
 	ExprState  *joinqual;		/* residual join quals */
@@ -67,7 +67,6 @@ typedef struct BucketJoinState
 	int64		units;
 	int64		rows_filtered;
 
-	ParallelState *parallel;	/* of a parallel-aware join, NULL: this process joins all groups */
 	JoinCounters workers;		/* what parallel workers did */
 } BucketJoinState;
 

@@ -99,7 +99,7 @@ KeyName(BatchInput *input, CustomScan *parent, int side, int k, ExplainState *es
 static void
 ExplainBucketCond(BucketJoinState *state, ExplainState *es)
 {
-	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
+	CustomScan *cscan = (CustomScan *) state->base.css.ss.ps.plan;
 	int			nkeys = list_length(list_nth(cscan->custom_private, JOIN_PRIVATE_OUTER_KEYS));
 	StringInfoData buf;
 
@@ -118,7 +118,7 @@ ExplainBucketCond(BucketJoinState *state, ExplainState *es)
 static void
 ExplainJoinFilter(BucketJoinState *state, List *ancestors, ExplainState *es)
 {
-	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
+	CustomScan *cscan = (CustomScan *) state->base.css.ss.ps.plan;
 	List	   *context;
 	Node	   *expr;
 
@@ -198,7 +198,7 @@ ExplainBuckets(BucketJoinState *state, ExplainState *es)
 	int			groups = 0;
 
 	for (int i = 0; i < 2; i++)
-		counts = LeafCounts(&state->input[i], state->css.ss.ps.state->es_snapshot, counts);
+		counts = LeafCounts(&state->input[i], state->base.css.ss.ps.state->es_snapshot, counts);
 	foreach(lc, counts)
 	{
 		groups = GreatestCommonDivisor(groups, lfirst_int(lc));

@@ -252,9 +252,9 @@ static inline bool
 EntryIsOutput(BucketJoinState *state, int entry, bool *filled)
 {
 	MergePairs *pairs = state->pairs;
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	ExprState  *qual = state->css.ss.ps.qual;
+	TupleTableSlot *slot = state->base.css.ss.ss_ScanTupleSlot;
+	ExprContext *econtext = state->base.css.ss.ps.ps_ExprContext;
+	ExprState  *qual = state->base.css.ss.ps.qual;
 	int			l = pairs->lrow[entry];
 	int			r = pairs->rrow[entry];
 
@@ -311,8 +311,8 @@ EntryIsOutput(BucketJoinState *state, int entry, bool *filled)
 bool
 JoinNodeNextEntry(BucketJoinState *state)
 {
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	ExprContext *econtext = state->base.css.ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = state->base.css.ss.ss_ScanTupleSlot;
 
 	/* every pair is a row: nothing to test, nothing to make */
 	if (state->plain)
@@ -329,7 +329,7 @@ JoinNodeNextEntry(BucketJoinState *state)
 			FindSources(state);
 		}
 		/* a projection above leaves its results there */
-		if (state->css.ss.ps.ps_ProjInfo)
+		if (state->base.css.ss.ps.ps_ProjInfo)
 			ResetExprContext(econtext);
 		FillPlainSlot(state, slot, state->pair++);
 		econtext->ecxt_scantuple = slot;
@@ -434,7 +434,7 @@ MakeOutputBatch(BucketJoinState *state)
 Batch *
 JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 {
-	PlanState  *ps = &state->css.ss.ps;
+	PlanState  *ps = &state->base.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 	Batch	   *batch = MakeOutputBatch(state);
 	int			n = 0;

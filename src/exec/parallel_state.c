@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "exec/bucket_join_state.h"
 #include "exec/parallel_state.h"
 
@@ -53,11 +52,7 @@ ParallelNodesAdd(ParallelNodes *nodes, BatchInput *input)
 			ParallelNodesAdd(nodes, AppendInputChild(input->append, c));
 	}
 	else if (input->join)
-	{
-		nodes->joins = lappend(nodes->joins, input->join);
-		for (int i = 0; i < 2; i++)
-			ParallelNodesAdd(nodes, &input->join->input[i]);
-	}
+		input->join->base.add_nodes(&input->join->base, nodes);
 }
 
 /* Buckets of a scan, as its reader counts them. */
@@ -93,7 +88,7 @@ ParallelStateInit(ParallelState *state, const ParallelNodes *nodes, int nworkers
 UnitShared *
 ParallelStateUnits(ParallelState *state)
 {
-	return &state->units;
+	return state ? &state->units : NULL;
 }
 
 /* Leave what this worker did. */
@@ -161,10 +156,63 @@ Collect(ParallelState *state, const ParallelNodes *nodes)
 }
 
 void
-ParallelStateShutdown(ParallelState *state, const ParallelNodes *nodes)
+ParallelStateShutdown(ParallelState **state, const ParallelNodes *nodes)
 {
 	if (IsParallelWorker())
-		Report(state, nodes, ParallelWorkerNumber);
+		Report(*state, nodes, ParallelWorkerNumber);
 	else
-		Collect(state, nodes);
+		Collect(*state, nodes);
+	*state = NULL;
+}
+
+/* The nodes that share their work with this one. */
+static ParallelNodes
+NodesOf(CustomScanState *node)
+{
+	ParallelCustomState *custom = (ParallelCustomState *) node;
+	ParallelNodes nodes = {NIL, NIL};
+
+	custom->add_nodes(custom, &nodes);
+	return nodes;
+}
+
+Size
+ParallelCustomEstimateDSM(CustomScanState *node, ParallelContext *pcxt)
+{
+	ParallelNodes nodes = NodesOf(node);
+
+	return ParallelStateSize(&nodes, pcxt->nworkers);
+}
+
+void
+ParallelCustomInitializeDSM(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	ParallelNodes nodes = NodesOf(node);
+
+	((ParallelCustomState *) node)->parallel = coordinate;
+	ParallelStateInit(coordinate, &nodes, pcxt->nworkers);
+}
+
+void
+ParallelCustomReInitializeDSM(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	UnitSharedReset(ParallelStateUnits(coordinate));
+}
+
+void
+ParallelCustomInitializeWorker(CustomScanState *node, shm_toc *toc, void *coordinate)
+{
+	((ParallelCustomState *) node)->parallel = coordinate;
+}
+
+void
+ParallelCustomShutdown(CustomScanState *node)
+{
+	ParallelNodes nodes;
+
+	/* most nodes share nothing, and one that was only explained has no input */
+	if (((ParallelCustomState *) node)->parallel == NULL)
+		return;
+	nodes = NodesOf(node);
+	ParallelStateShutdown(&((ParallelCustomState *) node)->parallel, &nodes);
 }

@@ -225,7 +225,7 @@ static void
 OpenRows(BucketScanState *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->cxt);
-	UnitShared *shared = scan->parallel ? ParallelStateUnits(scan->parallel) : NULL;
+	UnitShared *shared = ParallelStateUnits(scan->parallel);
 
 	scan->sorted = false;
 	if (scan->cluster > 0)

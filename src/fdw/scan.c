@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "catalog/heap.h"
 #include "compat.h"
@@ -250,15 +249,12 @@ static void
 ShutdownForeignScan(ForeignScanState *node)
 {
 	BucketScanState *scan = node->fdw_state;
-	ParallelNodes nodes;
+	ParallelNodes nodes = {NIL, NIL};
 
 	if (scan == NULL || scan->parallel == NULL)
 		return;
 	nodes.scans = list_make1(scan);
-	nodes.joins = NIL;
-	ParallelStateShutdown(scan->parallel, &nodes);
-	/* the memory goes away with the workers; a rescan gets other */
-	scan->parallel = NULL;
+	ParallelStateShutdown(&scan->parallel, &nodes);
 }
 
 static void
