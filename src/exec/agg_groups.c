@@ -191,13 +191,14 @@ OpenNext(AggGroups *groups)
 }
 
 bool
-AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
+AggGroupsNext(AggGroups *groups, UnitShared *shared, Datum *values, bool *nulls)
 {
 	const KeyVector *keys = &groups->keys;
 
 	if (!groups->started)
 	{
 		BatchInputStart(groups->input);
+		groups->queue.shared = shared;
 		BatchInputStartUnits(groups->input, &groups->queue);
 		groups->started = true;
 	}

@@ -22,8 +22,10 @@ extern AggGroups *AggGroupsCreate(BatchInput *input, int naggs, BatchAgg *aggs,
 /*
  * The next group: aggs hold its values, values and nulls (one per column) are
  * filled in.  By-reference values live until the next call.  False at the end.
+ * With "shared", the first call decides that the bucket groups are claimed
+ * there; a group of rows is complete in the process that gives it.
  */
-extern bool AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls);
+extern bool AggGroupsNext(AggGroups *groups, UnitShared *shared, Datum *values, bool *nulls);
 
 /* Close what is open and begin anew at the next call. */
 extern void AggGroupsReset(AggGroups *groups);

@@ -202,7 +202,8 @@ static bool
 NextGroup(BucketAggState *state)
 {
 	if (state->groups)
-		return AggGroupsNext(state->groups, state->column_values, state->column_nulls);
+		return AggGroupsNext(state->groups, ParallelStateUnits(state->base.parallel),
+							 state->column_values, state->column_nulls);
 	if (state->done)
 		return false;
 	AggregateInput(state);

@@ -120,6 +120,19 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 	return path;
 }
 
+/* How many processes can share the work of a path over the input; 0: it is for one. */
+static int
+AggWorkers(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+		   const BucketInput *input, bool by_bucket)
+{
+	int			workers;
+
+	if (!output_rel->consider_parallel || input->holds_routed)
+		return 0;
+	workers = PartialWorkers(root, input_rel, input->pages);
+	return by_bucket ? Min(workers, (int) input->nbuckets) : workers;
+}
+
 /*
  * The same in several processes: what each computes is a transition value of
  * the aggregate, which core combines.  Only for aggregates whose result is
@@ -136,14 +149,10 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	AggClauseCosts costs;
 	Cost		run;
 	double		rows;
-	int			workers;
+	int			workers = AggWorkers(root, input_rel, grouped_rel, input,
+								 input_rel->reloptkind == RELOPT_JOINREL);
 	ListCell   *lc;
 
-	if (!grouped_rel->consider_parallel || input->holds_routed)
-		return;
-	workers = PartialWorkers(root, input_rel, input->pages);
-	if (input_rel->reloptkind == RELOPT_JOINREL)
-		workers = Min(workers, (int) input->nbuckets);
 	if (workers == 0)
 		return;
 	foreach(lc, aggrefs)
@@ -246,6 +255,19 @@ FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 	return (Path *) MakeAggPath(root, input_rel, output_rel, target, input, outputs, having,
 								GroupedVars(input, exprs),
 								estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL));
+}
+
+Path *
+FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+						 bool distinct, BucketInput *input)
+{
+	int			workers = AggWorkers(root, input_rel, output_rel, input, true);
+	Path	   *path = workers == 0 ? NULL :
+		FusedGroupingPath(root, input_rel, output_rel, distinct, input);
+
+	if (path != NULL)
+		MakePartial(path, workers);
+	return path;
 }
 
 static Plan *

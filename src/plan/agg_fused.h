@@ -20,4 +20,8 @@ extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
 extern Path *FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 							   bool distinct, BucketInput *input);
 
+/* The same in several processes, each with the groups of its own keys; NULL too when one is enough. */
+extern Path *FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel,
+									  RelOptInfo *output_rel, bool distinct, BucketInput *input);
+
 #endif							/* BF_AGG_FUSED_H */

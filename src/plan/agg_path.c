@@ -173,12 +173,33 @@ GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 	return fused ? lappend(paths, fused) : paths;
 }
 
+/*
+ * The paths of which every process does a share.  All rows of a key are in one
+ * process, so its groups are complete: they can be gathered, or go on in the
+ * workers when the query is a subquery.
+ */
+static List *
+PartialGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+					 bool distinct, BucketInput *input)
+{
+	Path	   *fused = FusedPartialGroupingPath(root, input_rel, output_rel, distinct, input);
+	List	   *paths = NIL;
+
+	if (input->partial_rows_path != NULL)
+	{
+		Path	   *sorted = SortedAggPath(root, input_rel, output_rel, distinct,
+										   input->partial_rows_path);
+
+		if (sorted->parallel_safe)
+			paths = lappend(paths, sorted);
+	}
+	return fused ? lappend(paths, fused) : paths;
+}
+
 static void
 AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct)
 {
 	BucketInput *input;
-	Path	   *partial;
-	double		rows;
 	ListCell   *lc;
 
 	if (output_rel->reloptkind != RELOPT_UPPER_REL ||
@@ -186,20 +207,19 @@ AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 		return;
 	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input))
 		add_path(output_rel, lfirst(lc));
-	if (input->partial_rows_path == NULL || !output_rel->consider_parallel)
+	if (!output_rel->consider_parallel)
 		return;
+	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input))
+	{
+		Path	   *path = lfirst(lc);
+		double		rows = path->rows * path->parallel_workers;
 
-	/*
-	 * All rows of a key are in one process, so its groups are complete: they
-	 * can be gathered, or go on in the workers when the query is a subquery.
-	 */
-	partial = SortedAggPath(root, input_rel, output_rel, distinct, input->partial_rows_path);
-	if (!partial->parallel_safe)
-		return;
-	add_partial_path(output_rel, partial);
-	rows = partial->rows * partial->parallel_workers;
-	add_path(output_rel, (Path *)
-			 create_gather_path(root, output_rel, partial, partial->pathtarget, NULL, &rows));
+		add_path(output_rel, (Path *)
+				 create_gather_path(root, output_rel, path, path->pathtarget, NULL, &rows));
+	}
+	/* others than those below Gather, since core frees the ones that are beaten */
+	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input))
+		add_partial_path(output_rel, lfirst(lc));
 }
 
 static void
