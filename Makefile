@@ -52,9 +52,9 @@ override CPPFLAGS += -D'PGDLLEXPORT=__attribute__((visibility("default")))'
 override CFLAGS += -fvisibility=hidden
 endif
 
-# decoders and column kernels
+# decoders and column kernels, and the loops of merges
 ifndef SANITIZE
-$(filter src/format/% src/vector/%,$(OBJS)): override CFLAGS += -O3 -ftree-vectorize
+$(filter src/format/% src/vector/% src/exec/merge_single.o,$(OBJS)): override CFLAGS += -O3 -ftree-vectorize
 endif
 
 # a changed header rebuilds everything

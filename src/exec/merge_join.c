@@ -17,6 +17,7 @@
 #include "exec/group_store.h"
 #include "exec/merge_join.h"
 #include "exec/merge_search.h"
+#include "exec/merge_single.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
@@ -29,6 +30,7 @@ typedef struct MergeSide
 	int			pos;			/* next entry of keys */
 	bool		ended;
 	bool		preserved;		/* rows without a match are wanted */
+	bool		single;			/* joins of MergeExactInner: each image of keys is there once */
 	bool	   *matched;		/* per row of batch; set by the taker */
 	Datum	   *bound_values;
 	KeyBound	bound;			/* present key, as a bound for the other side */
@@ -163,6 +165,8 @@ Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 		}
 		KeyVectorFill(&side->keys, side->batch, side->preserved);
 		join->rows_compared += side->keys.n;
+		side->single = join->type == MERGE_INNER && side->keys.exact &&
+			ImagesDiffer(side->keys.k64, side->keys.n);
 		if (side->matched)
 			memset(side->matched, 0, side->batch->nrows * sizeof(bool));
 		if (side->keys.n > 0)
@@ -232,7 +236,20 @@ MergeExactInner(MergeJoin *join, MergePairs *pairs)
 	int			n = pairs->n;
 	MergeStep	step = STEP_EXHAUSTED;
 
-	while (l < ln && r < rn)
+	if (join->left.single || join->right.single)
+	{
+		int			from = n;
+
+		if (join->right.single)
+			n += MergeSingle(lkeys, ln, &l, rkeys, rn, &r, lout + n, rout + n, MERGE_PAIRS - n);
+		else
+			n += MergeSingle(rkeys, rn, &r, lkeys, ln, &l, rout + n, lout + n, MERGE_PAIRS - n);
+		for (int i = from; lrows && i < n; i++)
+			lout[i] = lrows[lout[i]];
+		for (int i = from; rrows && i < n; i++)
+			rout[i] = rrows[rout[i]];
+	}
+	while (l < ln && r < rn && n < MERGE_PAIRS)
 	{
 		int64		x = lkeys[l];
 		int64		y = rkeys[r];
