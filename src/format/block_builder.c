@@ -68,41 +68,53 @@ BlockBuilderInit(BlockBuilder *builder, MemoryContext cxt, int ncols, const File
 	ByteBufferInit(&builder->scaled, cxt);
 }
 
-bool
-BlockBuilderFull(const BlockBuilder *builder, const Datum *values, const bool *nulls)
+/* Bytes that by-reference values take at most in the block. */
+static size_t
+byref_bytes(const BuilderColumn *col, const Datum *values, const bool *nulls, int n)
 {
-	size_t		bytes;
+	size_t		bytes = 0;
 
-	if (builder->nrows == 0)
-		return false;
-	if (builder->nrows >= builder->max_rows)
-		return true;
-	if (builder->nbyref == 0)
-		return false;
-
-	bytes = (size_t) (builder->nrows + 1) * builder->ncols * sizeof(Datum);
-	for (int i = 0; i < builder->nbyref; i++)
+	if (col->kind == BUILDER_FIXED)
+		return (size_t) n * col->stride;
+	for (int i = 0; i < n; i++)
 	{
-		const BuilderColumn *col = &builder->cols[builder->byref[i]];
-		int			index = col->meta.attnum - 1;
-
-		bytes += col->data.len;
-		if (nulls[index])
-			continue;
-		if (col->kind == BUILDER_FIXED)
-			bytes += col->stride;
-		else
-			bytes += VARSIZE_ANY(DatumGetPointer(values[index])) + VARHDRSZ + MAXIMUM_ALIGNOF;
+		if (!nulls[i])
+			bytes += VARSIZE_ANY(DatumGetPointer(values[i])) + VARHDRSZ + MAXIMUM_ALIGNOF;
 	}
-	return bytes > BF_BLOCK_BYTES;
+	return bytes;
+}
+
+/* How many of n rows the block has room for. */
+static int
+rows_that_fit(const BlockBuilder *builder, Datum *const *values, bool *const *nulls, int at, int n)
+{
+	n = Min(n, builder->max_rows - builder->nrows);
+	if (builder->nbyref == 0)
+		return n;
+	while (n > 0)
+	{
+		size_t		bytes = (size_t) (builder->nrows + n) * builder->ncols * sizeof(Datum);
+
+		for (int i = 0; i < builder->nbyref; i++)
+		{
+			const BuilderColumn *col = &builder->cols[builder->byref[i]];
+			int			index = col->meta.attnum - 1;
+
+			bytes += col->data.len + byref_bytes(col, values[index] + at, nulls[index] + at, n);
+		}
+		if (bytes <= BF_BLOCK_BYTES)
+			break;
+		n /= 2;
+	}
+	return n;
 }
 
 static void
-grow_rows(BlockBuilder *builder)
+grow_rows(BlockBuilder *builder, int needed)
 {
 	int			cap = builder->cap_rows == 0 ? INITIAL_ROWS : builder->cap_rows * 4;
 
-	cap = Min(cap, builder->max_rows);
+	cap = Min(Max(cap, needed), builder->max_rows);
 	for (int i = 0; i < builder->ncols; i++)
 	{
 		BuilderColumn *col = &builder->cols[i];
@@ -132,63 +144,133 @@ keep_fixed(BuilderColumn *col, Datum value)
 	return at;
 }
 
+/* memcpy of few bytes without a call */
+static inline void
+copy_short(char *to, const char *from, size_t len)
+{
+	if (len > 16)
+		memcpy(to, from, len);
+	else if (len >= 8)
+	{
+		uint64		head;
+		uint64		tail;
+
+		memcpy(&head, from, 8);
+		memcpy(&tail, from + len - 8, 8);
+		memcpy(to, &head, 8);
+		memcpy(to + len - 8, &tail, 8);
+	}
+	else if (len >= 4)
+	{
+		uint32		head;
+		uint32		tail;
+
+		memcpy(&head, from, 4);
+		memcpy(&tail, from + len - 4, 4);
+		memcpy(to, &head, 4);
+		memcpy(to + len - 4, &tail, 4);
+	}
+	else
+	{
+		for (size_t i = 0; i < len; i++)
+			to[i] = from[i];
+	}
+}
+
 static inline Datum
 keep_varlena(BuilderColumn *col, Datum value)
 {
 	const char *v = DatumGetPointer(value);
 
+	if (VARATT_IS_SHORT(v) && !VARATT_IS_EXTERNAL(v) && col->form.packable)
+	{
+		size_t		at = col->data.len;
+		size_t		len = VARSIZE_SHORT(v);
+
+		/* it stays as it is */
+		copy_short(ByteBufferExtend(&col->data, len), v, len);
+		return at;
+	}
 	if (VARATT_IS_EXTERNAL(v) || VARATT_IS_COMPRESSED(v))
 		elog(ERROR, "value of column %d is toasted", col->meta.attnum);
 	return VarlenaAppend(&col->data, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), col->form);
 }
 
-void
-BlockBuilderAppend(BlockBuilder *builder, const Datum *values, const bool *nulls)
+/* Add n values of a column, for which there is room. */
+static void
+append_column(BuilderColumn *col, int row, const Datum *values, const bool *nulls, int n)
 {
-	int			row = builder->nrows;
+	Datum	   *to = col->values + col->nvalues;
+	int			count = 0;
 
-	if (row >= builder->cap_rows)
-		grow_rows(builder);
+#define KEEP(expr) \
+	do { \
+		for (int i = 0; i < n; i++) \
+		{ \
+			Datum		value = values[i]; \
+\
+			if (!nulls[i]) \
+				to[count++] = (expr); \
+		} \
+	} while (0)
+
+	memcpy(col->nulls + row, nulls, n * sizeof(bool));
+	switch (col->kind)
+	{
+		case BUILDER_INT64:
+			KEEP(value);
+			break;
+		case BUILDER_INT32:
+			KEEP(Int32GetDatum(DatumGetInt32(value)));
+			break;
+		case BUILDER_UINT32:
+			KEEP(UInt32GetDatum(DatumGetUInt32(value)));
+			break;
+		case BUILDER_INT16:
+			KEEP(Int16GetDatum(DatumGetInt16(value)));
+			break;
+		case BUILDER_INT8:
+			KEEP(Int8GetDatum((int8) DatumGetChar(value)));
+			break;
+		case BUILDER_BOOL:
+			KEEP(BoolGetDatum(DatumGetBool(value)));
+			break;
+		case BUILDER_FIXED:
+			KEEP(keep_fixed(col, value));
+			break;
+		case BUILDER_VARLENA:
+			KEEP(keep_varlena(col, value));
+			break;
+	}
+#undef KEEP
+	col->nvalues += count;
+}
+
+int
+BlockBuilderAppend(BlockBuilder *builder, Datum *const *values, bool *const *nulls, int at, int n)
+{
+	int			count = rows_that_fit(builder, values, nulls, at, n);
+
+	if (count == 0)
+	{
+		if (builder->nrows > 0)
+			return 0;
+		count = 1;
+	}
+	if (builder->nrows + count > builder->cap_rows)
+		grow_rows(builder, builder->nrows + count);
 	for (int i = 0; i < builder->ncols; i++)
 	{
 		BuilderColumn *col = &builder->cols[i];
 		int			index = col->meta.attnum - 1;
-		Datum		value = values[index];
+		int			before = col->nvalues;
 
-		col->nulls[row] = nulls[index];
-		if (nulls[index])
-			continue;
-		switch (col->kind)
-		{
-			case BUILDER_INT64:
-				break;
-			case BUILDER_INT32:
-				value = Int32GetDatum(DatumGetInt32(value));
-				break;
-			case BUILDER_UINT32:
-				value = UInt32GetDatum(DatumGetUInt32(value));
-				break;
-			case BUILDER_INT16:
-				value = Int16GetDatum(DatumGetInt16(value));
-				break;
-			case BUILDER_INT8:
-				value = Int8GetDatum((int8) DatumGetChar(value));
-				break;
-			case BUILDER_BOOL:
-				value = BoolGetDatum(DatumGetBool(value));
-				break;
-			case BUILDER_FIXED:
-				value = keep_fixed(col, value);
-				break;
-			case BUILDER_VARLENA:
-				value = keep_varlena(col, value);
-				break;
-		}
+		append_column(col, builder->nrows, values[index] + at, nulls[index] + at, count);
 		if (col->kind < BUILDER_FIXED)
-			builder->raw_bytes += col->meta.typlen;
-		col->values[col->nvalues++] = value;
+			builder->raw_bytes += (int64) (col->nvalues - before) * col->meta.typlen;
 	}
-	builder->nrows++;
+	builder->nrows += count;
+	return count;
 }
 
 bool

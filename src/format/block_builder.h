@@ -54,18 +54,19 @@ typedef struct EncodedColumn
 	ChunkEncoding encoding;
 	int			null_count;
 	bool		has_minmax;
-	Datum		min;			/* valid until the next row */
+	Datum		min;			/* valid until the next call */
 	Datum		max;
 } EncodedColumn;
 
 extern void BlockBuilderInit(BlockBuilder *builder, MemoryContext cxt, int ncols,
 							 const FileColumn *cols, int block_rows);
 
-/* Would the block exceed its size with this row?  Never true of an empty block. */
-extern bool BlockBuilderFull(const BlockBuilder *builder, const Datum *values, const bool *nulls);
-
-/* Add a row; arrays indexed by attnum - 1. */
-extern void BlockBuilderAppend(BlockBuilder *builder, const Datum *values, const bool *nulls);
+/*
+ * Add rows at .. at + n - 1 of some columns (indexed by attnum - 1), as many as
+ * the block may take; at least one if it is empty.  Returns how many.
+ */
+extern int	BlockBuilderAppend(BlockBuilder *builder, Datum *const *values, bool *const *nulls,
+							   int at, int n);
 
 /* Encode a column (null bitmap and values), replacing the content of out. */
 extern void BlockBuilderEncode(BlockBuilder *builder, int col, ByteBuffer *out,

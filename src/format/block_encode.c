@@ -64,16 +64,15 @@ order_prefix(const char *content, size_t len)
  * which is why they are cut before.)
  */
 static void
-byref_minmax(const BuilderColumn *col, EncodedColumn *result)
+byref_minmax(KeyClass keyclass, const char *data, const Datum *offsets, int n, EncodedColumn *result)
 {
-	KeyClass	keyclass = col->meta.keyclass;
 	Oid			typid = InvalidOid; /* the class alone says how to compare by-reference values */
 	uint64		minprefix = 0;
 	uint64		maxprefix = 0;
 
-	for (int i = 0; i < col->nvalues; i++)
+	for (int i = 0; i < n; i++)
 	{
-		const char *v = col->data.data + col->values[i];
+		const char *v = data + offsets[i];
 		Datum		datum = PointerGetDatum(v);
 		uint64		prefix = 0;
 
@@ -179,7 +178,7 @@ encode_fixed(const BuilderColumn *col, ByteBuffer *out, EncodedColumn *result)
 
 	if (col->meta.keyclass != KEYCLASS_NONE)
 	{
-		byref_minmax(col, result);
+		byref_minmax(col->meta.keyclass, col->data.data, col->values, col->nvalues, result);
 		result->has_minmax = true;
 	}
 	for (int i = 1; i < col->nvalues && equal; i++)
@@ -230,6 +229,7 @@ encode_varlena(BlockBuilder *builder, const BuilderColumn *col, ByteBuffer *out,
 {
 	int			n = col->nvalues;
 	PackedValues values = {col->data.data, col->data.len, col->values, n, col->form};
+	PackedValues minmax = values;
 	size_t		limit = col->data.len - col->data.len / 4;
 	IntStreamPlan plan;
 	DiskScaled	head = {0};
@@ -248,26 +248,23 @@ encode_varlena(BlockBuilder *builder, const BuilderColumn *col, ByteBuffer *out,
 		else
 			scaled = NULL;
 	}
-	if (col->meta.keyclass != KEYCLASS_NONE)
-	{
-		if (scaled != NULL)
-			scaled_minmax(col, scaled, result);
-		else
-			byref_minmax(col, result);
-		result->has_minmax = true;
-	}
-
 	if (PackedAllEqual(&values))
 	{
 		const char *v = col->data.data + col->values[0];
 
 		result->encoding = ENCODING_CONSTANT;
 		VarlenaAppend(out, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), col->form);
+		minmax.n = 1;
 	}
 	else if (DictPlan(&values, &builder->scratch, limit) > 0)
 	{
 		result->encoding = ENCODING_DICT;
 		DictWrite(out, &values, &builder->scratch);
+
+		/* its few values stand for all */
+		minmax.data = builder->scratch.dict.data;
+		minmax.offsets = (const Datum *) builder->scratch.offsets.data;
+		minmax.n = builder->scratch.ndict;
 	}
 	else if (scaled != NULL)
 	{
@@ -284,6 +281,15 @@ encode_varlena(BlockBuilder *builder, const BuilderColumn *col, ByteBuffer *out,
 	{
 		result->encoding = ENCODING_PLAIN;
 		ByteBufferAppend(out, col->data.data, col->data.len);
+	}
+
+	if (col->meta.keyclass != KEYCLASS_NONE)
+	{
+		if (scaled != NULL)
+			scaled_minmax(col, scaled, result);
+		else
+			byref_minmax(col->meta.keyclass, minmax.data, minmax.offsets, minmax.n, result);
+		result->has_minmax = true;
 	}
 }
 

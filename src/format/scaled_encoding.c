@@ -115,6 +115,33 @@ partial_power(int scale)
 	return power[scale & 3];
 }
 
+/* so many base-10000 digits fit into a uint64 whatever they are */
+#define MAX_UINT64_DIGITS		4
+
+/*
+ * Divide by the power of ten that the digits exceed the scale by, in place;
+ * false when there is a rest.  Constants, as divisions by them are multiplications.
+ */
+static inline bool
+drop_partial_digits(uint64 *acc, int scale)
+{
+	uint64		a = *acc;
+
+	switch (scale & 3)
+	{
+		case 1:
+			*acc = a / 1000;
+			return a % 1000 == 0;
+		case 2:
+			*acc = a / 100;
+			return a % 100 == 0;
+		case 3:
+			*acc = a / 10;
+			return a % 10 == 0;
+	}
+	return true;
+}
+
 /* The content of a numeric (without varlena header) into out; returns its length. */
 static inline int
 numeric_content(int64 scaled, int scale, uint16 *out)
@@ -172,38 +199,54 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 	int			ndigits;
 	int			weight;
 	int			lowest;
-	unsigned __int128 acc = 0;
-	uint64		power;
+	uint64		acc = 0;
 
 	if (len < sizeof(uint16) || len > sizeof(in) || len % sizeof(uint16) != 0)
 		return false;
-	memcpy(in, VARDATA_ANY(numeric), len);
+	/* so few bytes are copied and compared faster without a call */
+	ndigits = len / sizeof(uint16) - 1;
+	for (int i = 0; i <= ndigits; i++)
+		memcpy(&in[i], (const char *) VARDATA_ANY(numeric) + i * sizeof(uint16), sizeof(uint16));
 	header = in[0];
 	if ((header & NUMERIC_SPECIAL_FORM) != NUMERIC_SHORT_FORM)
 		return false;
 	*scale = NUMERIC_SHORT_DSCALE(header);
 	weight = NUMERIC_SHORT_WEIGHT(header);
-	ndigits = len / sizeof(uint16) - 1;
 	lowest = -((*scale + 3) / 4);
-	/* bounds the loop, and acc far below 2^128 */
+	/* bounds the loop */
 	if (ndigits > 0 && (weight < lowest || weight - lowest > MAX_SCALED_DIGITS))
 		return false;
 	if (weight - ndigits + 1 < lowest)
 		return false;
-	if (ndigits > 0)
+	if (ndigits > 0 && weight - lowest < MAX_UINT64_DIGITS)
 	{
 		for (int i = 0; i <= weight - lowest; i++)
 			acc = acc * NUMERIC_BASE + (i < ndigits ? in[i + 1] : 0);
+		if (!drop_partial_digits(&acc, *scale))
+			return false;
 	}
-	power = partial_power(*scale);
-	if (acc % power != 0)
-		return false;
-	acc /= power;
-	if (acc > (unsigned __int128) PG_INT64_MAX)
-		return false;
+	else if (ndigits > 0)
+	{
+		unsigned __int128 wide = 0;
+		uint64		power = partial_power(*scale);
+
+		/* far below 2^128 */
+		for (int i = 0; i <= weight - lowest; i++)
+			wide = wide * NUMERIC_BASE + (i < ndigits ? in[i + 1] : 0);
+		if (wide % power != 0 || wide / power > (unsigned __int128) PG_INT64_MAX)
+			return false;
+		acc = (uint64) (wide / power);
+	}
 	*scaled = (header & NUMERIC_SHORT_NEGATIVE) ? -(int64) acc : (int64) acc;
 
-	return numeric_content(*scaled, *scale, again) == (int) len && memcmp(in, again, len) == 0;
+	if (numeric_content(*scaled, *scale, again) != (int) len)
+		return false;
+	for (int i = 0; i <= ndigits; i++)
+	{
+		if (in[i] != again[i])
+			return false;
+	}
+	return true;
 }
 
 void

@@ -60,19 +60,44 @@ dict_size(size_t dict_bytes, int ndict, int n)
 	return sizeof(DiskDict) + BF_ALIGN8(dict_bytes) + IntStreamSize(IntWidth(ndict - 1), n);
 }
 
+/*
+ * The first 8 bytes of a value, those behind its end as zeroes.  Values of at
+ * most 8 bytes, header included, are equal if and only if these are.
+ */
+static inline uint64
+first_word(const char *v, size_t size)
+{
+	uint64		word;
+
+	/* behind the last value is the buffer's slack */
+	memcpy(&word, v, sizeof(word));
+	return size >= sizeof(word) ? word : word & ((UINT64CONST(1) << (8 * size)) - 1);
+}
+
+/* Where to look for a value in a table of the given number of bits; not on disk. */
+static inline uint32
+dict_slot(const char *v, size_t size, uint64 word, int bits)
+{
+	if (size > sizeof(word))
+		word ^= (uint64) KeyHashBytes(v + sizeof(word), size - sizeof(word), (uint32) size) << 32;
+	return (uint32) ((word * UINT64CONST(0x9e3779b97f4a7c15)) >> (64 - bits));
+}
+
 size_t
 DictPlan(const PackedValues *values, TextScratch *scratch, size_t limit)
 {
 	int			n = values->n;
-	uint32		slots = 1024;
+	int			bits = 10;
+	uint32		slots;
 	uint32	   *table;
 	int64	   *codes;
 	Datum	   *offsets;
 	size_t		bytes = 0;
 	int			ndict = 0;
 
-	while (slots < 2 * (uint32) n)
-		slots *= 2;
+	while ((1 << bits) < 2 * n)
+		bits++;
+	slots = (uint32) 1 << bits;
 	table = (uint32 *) ByteBufferPrepare(&scratch->table, slots * sizeof(uint32));
 	memset(table, 0xff, slots * sizeof(uint32));
 	codes = (int64 *) ByteBufferPrepare(&scratch->codes, n * sizeof(int64));
@@ -82,11 +107,13 @@ DictPlan(const PackedValues *values, TextScratch *scratch, size_t limit)
 	{
 		const char *v = packed_value(values, i);
 		size_t		size = VARSIZE_ANY(v);
-		uint32		slot = KeyHashBytes(v, size, 0) & (slots - 1);
+		uint64		word = first_word(v, size);
+		uint32		slot = dict_slot(v, size, word, bits);
 
 		for (;; slot = (slot + 1) & (slots - 1))
 		{
 			const char *other;
+			size_t		other_size;
 
 			if (table[slot] == PG_UINT32_MAX)
 			{
@@ -98,7 +125,9 @@ DictPlan(const PackedValues *values, TextScratch *scratch, size_t limit)
 				break;
 			}
 			other = values->data + offsets[table[slot]];
-			if (VARSIZE_ANY(other) == size && memcmp(v, other, size) == 0)
+			other_size = VARSIZE_ANY(other);
+			if (other_size == size && first_word(other, size) == word &&
+				(size <= sizeof(word) || memcmp(v, other, size) == 0))
 				break;
 		}
 		codes[i] = table[slot];

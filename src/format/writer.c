@@ -255,13 +255,20 @@ flush_block(FileWriter *writer)
 }
 
 void
-FileWriterAppend(FileWriter *writer, const Datum *values, const bool *nulls)
+FileWriterAppend(FileWriter *writer, Datum *const *values, bool *const *nulls, int n)
 {
+	int			at = 0;
+
 	if (unlikely(!writer->in_run))
 		elog(ERROR, "no run is begun");
-	if (BlockBuilderFull(&writer->builder, values, nulls))
-		flush_block(writer);
-	BlockBuilderAppend(&writer->builder, values, nulls);
+	while (at < n)
+	{
+		int			taken = BlockBuilderAppend(&writer->builder, values, nulls, at, n - at);
+
+		if (taken == 0)
+			flush_block(writer);
+		at += taken;
+	}
 }
 
 void

@@ -39,10 +39,11 @@ extern FileWriter *FileWriterCreate(FileSink *sink, const FileWriterOptions *opt
 extern void FileWriterBeginRun(FileWriter *writer, int bucket);
 
 /*
- * Append one row (arrays indexed by attnum - 1), in run order.  By-reference
- * values are copied; they must be detoasted (short headers are fine).
+ * Append n rows, in run order, column by column: arrays of n elements, indexed
+ * by attnum - 1; those of columns that are not stored are not looked at.
+ * By-reference values are copied; they must be detoasted (short headers are fine).
  */
-extern void FileWriterAppend(FileWriter *writer, const Datum *values, const bool *nulls);
+extern void FileWriterAppend(FileWriter *writer, Datum *const *values, bool *const *nulls, int n);
 
 extern void FileWriterEndRun(FileWriter *writer, WrittenRun *result);
 

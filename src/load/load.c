@@ -237,7 +237,8 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 	slot_getallattrs(slot);
 	values = slot->tts_values;
 	nulls = slot->tts_isnull;
-	if (unlikely(RowNeedsFlattening(layout, values, nulls)))
+	size = RowMeasure(layout, values, nulls);
+	if (unlikely(size == 0))
 	{
 		MemoryContext oldcxt = MemoryContextSwitchTo(bf_load.scratch);
 		Datum	   *copy = palloc(sizeof(Datum) * layout->desc->natts);
@@ -247,11 +248,11 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 		values = copy;
 		flattened = true;
 		MemoryContextSwitchTo(oldcxt);
+		size = RowMeasure(layout, values, nulls);
 	}
 
 	if (unlikely(state->open == NULL))
 		state->open = RowSetCreate(&bf_load.pool, state->layout);
-	size = RowMeasure(layout, values, nulls);
 	bucket = KeyBucket(BucketSpecHash(layout->spec, values, nulls), layout->spec->nbuckets);
 	RowPack(layout, RowSetReserve(state->open, bucket, size, cid), size, values, nulls, cid);
 

@@ -33,19 +33,23 @@ SplitSet(RowSet *set, CommandId cid, RowSet **before, RowSet **after)
 		merge = RowMergeBegin(&set, 1);
 		while ((bucket = RowMergeNextBucket(merge)) >= 0)
 		{
-			char	   *row;
+			const SortEntry *entries;
+			int64		n;
 
-			CHECK_FOR_INTERRUPTS();
-			while ((row = RowMergeNextRow(merge)) != NULL)
+			while ((n = RowMergeNextRows(merge, &entries)) > 0)
 			{
-				RowSet	   *to = RowCid(row) < cid ? *before : *after;
-				char	   *place = RowSetReserve(to, bucket, RowSize(row), RowCid(row));
+				for (int64 i = 0; i < n; i++)
+				{
+					char	   *row = entries[i].row;
+					RowSet	   *to = RowCid(row) < cid ? *before : *after;
+					char	   *place = RowSetReserve(to, bucket, RowSize(row), RowCid(row));
 
-				memcpy(place, row, RowSize(row));
+					memcpy(place, row, RowSize(row));
 
-				/* only the copies: the set is being read */
-				if (to->mem > set->pool->budget / 4)
-					SpillSet(to);
+					/* only the copies: the set is being read */
+					if (to->mem > set->pool->budget / 4)
+						SpillSet(to);
+				}
 			}
 		}
 		RowMergeEnd(merge);

@@ -140,24 +140,6 @@ RowLayoutMatches(const RowLayout *layout, TupleDesc desc, const TableOptions *op
 		mine->block_rows == options->block_rows;
 }
 
-/* Does the row hold compressed, toasted or expanded values? */
-bool
-RowNeedsFlattening(const RowLayout *layout, const Datum *values, const bool *nulls)
-{
-	for (int i = 0; i < layout->nrefs; i++)
-	{
-		const RowColumn *col = &layout->cols[layout->refs[i]];
-		struct varlena *value;
-
-		if (col->kind != ROW_VARLENA || nulls[col->attnum - 1])
-			continue;
-		value = (struct varlena *) DatumGetPointer(values[col->attnum - 1]);
-		if (VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Replace compressed, toasted and expanded values of an array by flat copies
  * in the current context.
@@ -178,7 +160,7 @@ RowFlatten(const RowLayout *layout, Datum *values, const bool *nulls)
 	}
 }
 
-/* Size of a row when packed; by-reference values must be flat. */
+/* Size of a row when packed; 0 when it holds compressed, toasted or expanded values: RowFlatten helps. */
 Size
 RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls)
 {
@@ -194,12 +176,17 @@ RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls)
 		value = DatumGetPointer(values[col->attnum - 1]);
 		if (col->kind == ROW_VARLENA)
 		{
-			if (VARATT_IS_SHORT(value))
+			if (VARATT_IS_4B_U(value))
+			{
+				if (col->pack && VARATT_CAN_MAKE_SHORT(value))
+					size += VARATT_CONVERTED_SHORT_SIZE(value);
+				else
+					size = att_align_nominal(size, col->align) + VARSIZE(value);
+			}
+			else if (VARATT_IS_SHORT(value))
 				size += VARSIZE_SHORT(value);
-			else if (col->pack && VARATT_CAN_MAKE_SHORT(value))
-				size += VARATT_CONVERTED_SHORT_SIZE(value);
 			else
-				size = att_align_nominal(size, col->align) + VARSIZE(value);
+				return 0;
 		}
 		else if (col->kind == ROW_CSTRING)
 			size += strlen(value) + 1;
@@ -329,20 +316,55 @@ ColumnValue(const RowColumn *col, char *row)
 	}
 }
 
+/* Spread one column of some rows over an array; by-reference values point into the rows. */
+static void
+GatherColumn(const RowLayout *layout, int c, char *const *rows, int n, Datum *values, bool *nulls)
+{
+	const RowColumn *col = &layout->cols[c];
+	uint32		offset = col->offset;
+	uint32		null_byte = layout->null_offset + (c >> 3);
+	int			null_bit = c & 7;
+
+	/* the place of a null is zero, so that by-value columns need no care */
+	for (int i = 0; i < n; i++)
+		nulls[i] = (((const uint8 *) rows[i])[null_byte] >> null_bit) & 1;
+	switch (col->kind)
+	{
+		case ROW_INT8:
+			for (int i = 0; i < n; i++)
+				values[i] = CharGetDatum(*(int8 *) (rows[i] + offset));
+			break;
+		case ROW_INT16:
+			for (int i = 0; i < n; i++)
+				values[i] = Int16GetDatum(*(int16 *) (rows[i] + offset));
+			break;
+		case ROW_INT32:
+			for (int i = 0; i < n; i++)
+				values[i] = Int32GetDatum(*(int32 *) (rows[i] + offset));
+			break;
+		case ROW_INT64:
+			for (int i = 0; i < n; i++)
+				values[i] = (Datum) *(int64 *) (rows[i] + offset);
+			break;
+		default:
+			for (int i = 0; i < n; i++)
+				values[i] = PointerGetDatum(rows[i] + *(uint32 *) (rows[i] + offset));
+			break;
+	}
+}
+
 /*
- * Spread a row over arrays indexed by attnum - 1.  Columns that are not
- * stored are left alone: the caller sets them to null once.
+ * Spread n rows over arrays of n elements, indexed by attnum - 1; those of
+ * columns that are not stored are left alone.
  */
 void
-RowUnpack(const RowLayout *layout, char *row, Datum *values, bool *nulls)
+RowGather(const RowLayout *layout, char *const *rows, int n, Datum *const *values, bool *const *nulls)
 {
-	for (int i = 0; i < layout->ncols; i++)
+	for (int c = 0; c < layout->ncols; c++)
 	{
-		const RowColumn *col = &layout->cols[i];
-		bool		isnull = ColumnIsNull(layout, row, i);
+		int			index = layout->cols[c].attnum - 1;
 
-		nulls[col->attnum - 1] = isnull;
-		values[col->attnum - 1] = isnull ? (Datum) 0 : ColumnValue(col, row);
+		GatherColumn(layout, c, rows, n, values[index], nulls[index]);
 	}
 }
 

@@ -70,12 +70,12 @@ typedef struct RowLayout
 extern RowLayout *RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options);
 extern bool RowLayoutMatches(const RowLayout *layout, TupleDesc desc, const TableOptions *options);
 
-extern bool RowNeedsFlattening(const RowLayout *layout, const Datum *values, const bool *nulls);
 extern void RowFlatten(const RowLayout *layout, Datum *values, const bool *nulls);
 extern Size RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls);
 extern void RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 					const bool *nulls, CommandId cid);
-extern void RowUnpack(const RowLayout *layout, char *row, Datum *values, bool *nulls);
+extern void RowGather(const RowLayout *layout, char *const *rows, int n, Datum *const *values,
+					  bool *const *nulls);
 
 extern uint64 RowPrefix(const RowLayout *layout, char *row);
 extern int	RowCompareTie(const RowLayout *layout, uint64 prefix, char *a, char *b);

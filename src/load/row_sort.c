@@ -48,16 +48,16 @@ RowSorterFree(RowSorter *sorter)
 	sorter->capacity = 0;
 }
 
-static void
-Enlarge(RowSorter *sorter, int64 rows)
+void
+RowSorterRoom(RowSorter *sorter, int64 n)
 {
-	if (rows <= sorter->capacity)
+	if (n <= sorter->capacity)
 		return;
 	RowSorterFree(sorter);
-	rows = Max(rows + rows / 8, 256);
-	sorter->entries = MemoryContextAllocHuge(sorter->cxt, rows * sizeof(SortEntry));
-	sorter->spare = MemoryContextAllocHuge(sorter->cxt, rows * sizeof(SortEntry));
-	sorter->capacity = rows;
+	n = Max(n + n / 8, 256);
+	sorter->entries = MemoryContextAllocHuge(sorter->cxt, n * sizeof(SortEntry));
+	sorter->spare = MemoryContextAllocHuge(sorter->cxt, n * sizeof(SortEntry));
+	sorter->capacity = n;
 }
 
 /*
@@ -112,15 +112,33 @@ SortTieGroups(const RowLayout *layout, SortEntry *entries, int64 n)
 	}
 }
 
+void
+RowSorterOrder(RowSorter *sorter, const RowLayout *layout, int64 n)
+{
+	const SortEntry *entries = sorter->entries;
+	uint64		differing = 0;
+	bool		sorted = true;
+
+	for (int64 i = 1; i < n; i++)
+	{
+		sorted &= entries[i].prefix >= entries[i - 1].prefix;
+		differing |= entries[i].prefix ^ entries[i - 1].prefix;
+	}
+	if (!sorted)
+	{
+		if (n < RADIX_MIN_ROWS)
+			SortByPrefix(sorter->entries, n);
+		else
+			SortByDigits(sorter, n, differing);
+	}
+	SortTieGroups(layout, sorter->entries, n);
+}
+
 int64
 RowSorterSort(RowSorter *sorter, RowSet **sets, int nsets, int bucketno)
 {
 	const RowLayout *layout = sets[0]->layout;
 	int64		n = 0;
-	uint64		previous = 0;
-	uint64		differing = 0;
-	bool		sorted = true;
-	SortEntry  *entries;
 
 	for (int s = 0; s < nsets; s++)
 	{
@@ -129,10 +147,7 @@ RowSorterSort(RowSorter *sorter, RowSet **sets, int nsets, int bucketno)
 		if (bucket)
 			n += bucket->rows;
 	}
-	if (n == 0)
-		return 0;
-	Enlarge(sorter, n);
-	entries = sorter->entries;
+	RowSorterRoom(sorter, n);
 
 	n = 0;
 	for (int s = 0; s < nsets; s++)
@@ -143,27 +158,11 @@ RowSorterSort(RowSorter *sorter, RowSet **sets, int nsets, int bucketno)
 		RowWalkBegin(&walk, RowSetBucket(sets[s], bucketno));
 		while ((row = RowWalkNext(&walk)) != NULL)
 		{
-			uint64		prefix = RowPrefix(layout, row);
-
-			entries[n].prefix = prefix;
-			entries[n].row = row;
-			if (n > 0)
-			{
-				sorted &= prefix >= previous;
-				differing |= prefix ^ previous;
-			}
-			previous = prefix;
+			sorter->entries[n].prefix = RowPrefix(layout, row);
+			sorter->entries[n].row = row;
 			n++;
 		}
 	}
-
-	if (!sorted)
-	{
-		if (n < RADIX_MIN_ROWS)
-			SortByPrefix(entries, n);
-		else
-			SortByDigits(sorter, n, differing);
-	}
-	SortTieGroups(layout, sorter->entries, n);
+	RowSorterOrder(sorter, layout, n);
 	return n;
 }

@@ -25,6 +25,12 @@ typedef struct RowSorter
 extern void RowSorterInit(RowSorter *sorter, MemoryContext cxt);
 extern void RowSorterFree(RowSorter *sorter);
 
+/* Make room for n entries; those there may be lost. */
+extern void RowSorterRoom(RowSorter *sorter, int64 n);
+
+/* Put the first n entries into the order of the layout. */
+extern void RowSorterOrder(RowSorter *sorter, const RowLayout *layout, int64 n);
+
 /*
  * Sort the rows of a bucket that are in memory, those of all the sets
  * together.  Returns their number; they stand in entries.

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "format/writer.h"
 #include "load/seal.h"
 #include "load/spill.h"
@@ -22,6 +23,9 @@
 /* rows after which the packed and written sizes say something */
 #define RATIO_MIN_BYTES	(64 * 1024)
 
+/* rows that are handed to the file writer at once: they and their columns stay in the cache */
+#define GATHER_ROWS 256
+
 typedef struct SealState
 {
 	const RowLayout *layout;
@@ -33,6 +37,8 @@ typedef struct SealState
 	int			runs_in_file;
 	int64		packed;			/* bytes of the rows of finished runs, as collected */
 	int64		written;		/* and in the files */
+	Datum	  **values;			/* GATHER_ROWS of each table column */
+	bool	  **nulls;
 	ManifestWrite write;
 } SealState;
 
@@ -133,6 +139,45 @@ RecordRun(SealState *state, const WrittenRun *written, int64 packed)
 	state->written += written->bytes;
 }
 
+/* Arrays for rows spread over columns; columns that are not stored need none. */
+static void
+AllocateColumns(SealState *state)
+{
+	const RowLayout *layout = state->layout;
+
+	state->values = palloc0(sizeof(Datum *) * layout->desc->natts);
+	state->nulls = palloc0(sizeof(bool *) * layout->desc->natts);
+	for (int c = 0; c < layout->ncols; c++)
+	{
+		int			index = layout->cols[c].attnum - 1;
+
+		state->values[index] = palloc(sizeof(Datum) * GATHER_ROWS);
+		state->nulls[index] = palloc(sizeof(bool) * GATHER_ROWS);
+	}
+}
+
+/* Append sorted rows to the open run. */
+static void
+AppendRows(SealState *state, const SortEntry *entries, int64 n)
+{
+	char	   *rows[GATHER_ROWS];
+
+	for (int64 at = 0; at < n; at += GATHER_ROWS)
+	{
+		int			count = (int) Min(n - at, GATHER_ROWS);
+
+		/* rows lie in no order: let them all come at the same time */
+		for (int i = 0; i < count; i++)
+		{
+			rows[i] = entries[at + i].row;
+			BfPrefetch(rows[i]);
+			BfPrefetch(rows[i] + 64);
+		}
+		RowGather(state->layout, rows, count, state->values, state->nulls);
+		FileWriterAppend(state->writer, state->values, state->nulls, count);
+	}
+}
+
 void
 SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 {
@@ -140,10 +185,7 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt;
 	const RowLayout *layout = sets[0]->layout;
-	int			natts = layout->desc->natts;
 	SealState	state = {0};
-	Datum	   *values;
-	bool	   *nulls;
 	RowMerge   *merge;
 	int			bucket;
 
@@ -157,27 +199,20 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 	state.write.spec = layout->spec;
 	state.write.files = palloc(sizeof(ManifestFile) * state.maxfiles);
 	state.write.runs = palloc(sizeof(ManifestRun) * state.maxruns);
-	values = palloc0(sizeof(Datum) * natts);
-	nulls = palloc(sizeof(bool) * natts);
-	memset(nulls, true, sizeof(bool) * natts);
+	AllocateColumns(&state);
 
 	merge = RowMergeBegin(sets, nsets);
 	while ((bucket = RowMergeNextBucket(merge)) >= 0)
 	{
 		WrittenRun	written = {0};
 		int64		packed = RowMergeBucketBytes(merge);
-		uint64		count = 0;
-		char	   *row;
+		const SortEntry *entries;
+		int64		n;
 
 		ChooseFile(&state, bucket, packed);
 		FileWriterBeginRun(state.writer, bucket);
-		while ((row = RowMergeNextRow(merge)) != NULL)
-		{
-			if ((++count & 1023) == 0)
-				CHECK_FOR_INTERRUPTS();
-			RowUnpack(layout, row, values, nulls);
-			FileWriterAppend(state.writer, values, nulls);
-		}
+		while ((n = RowMergeNextRows(merge, &entries)) > 0)
+			AppendRows(&state, entries, n);
 		FileWriterEndRun(state.writer, &written);
 		RecordRun(&state, &written, packed);
 	}

@@ -16,8 +16,8 @@
 #define READ_BUFFER_MIN (8 * 1024)
 #define READ_BUFFER_MAX (256 * 1024)
 
-/* how far ahead rows in memory, which lie in no order, are fetched into the cache */
-#define PREFETCH_ROWS 8
+/* so many bytes of rows are handed to BufFileWrite at once */
+#define WRITE_BYTES (16 * 1024)
 
 /* stands before the rows of a bucket in a run */
 typedef struct SegmentHeader
@@ -41,15 +41,8 @@ typedef struct RunReader
 	int			bucket;			/* of the current segment, -1 at the end */
 	int64		left;			/* rows left in it */
 	int64		bytes;			/* of all its rows */
+	int64		looked_at;		/* rows of the buffer that stand in the window */
 } RunReader;
-
-/* One source of rows of the current bucket. */
-typedef struct MergeStream
-{
-	uint64		prefix;			/* of the row */
-	char	   *row;			/* its next row */
-	RunReader  *reader;			/* NULL: the rows in memory */
-} MergeStream;
 
 struct RowMerge
 {
@@ -59,15 +52,14 @@ struct RowMerge
 	int			nsets;
 	int			nreaders;
 	RunReader  *readers;
-	RowSorter	sorter;
-	SortEntry  *entry;			/* next of the sorted rows in memory */
+	int64		stream_rows;	/* a batch takes at most so many of each reader, and of memory */
+	RowSorter	sorter;			/* of the rows in memory */
+	SortEntry  *entry;			/* next of them */
 	SortEntry  *entry_end;
+	RowSorter	window;			/* of a batch that has rows of runs */
 	int			bucket;			/* the current one, -1 at the start */
 	int64		bucket_rows;	/* its rows */
 	int64		bucket_bytes;	/* and their bytes */
-	bool		returned;		/* the row of heap[0] was handed out */
-	int			nheap;
-	MergeStream *heap;
 };
 
 /* all temporary files of the transaction */
@@ -142,18 +134,15 @@ RowSetFree(RowSet *set)
 }
 
 /*
- * Read on until the next "need" bytes of the run stand together in the
- * buffer; returns them.  What was handed out before becomes invalid.
+ * Fill the buffer, so that at least the next "need" bytes of the run stand
+ * together in it.  What was handed out before becomes invalid.
  */
-static char *
-ReaderNeed(RunReader *reader, Size need)
+static void
+ReaderFill(RunReader *reader, Size need)
 {
 	SpillFile  *spill = reader->run->file;
 	Size		rest = reader->filled - reader->pos;
 	Size		want;
-
-	if (rest >= need)
-		return reader->buffer + reader->pos;
 
 	memmove(reader->buffer, reader->buffer + reader->pos, rest);
 	reader->pos = 0;
@@ -164,7 +153,7 @@ ReaderNeed(RunReader *reader, Size need)
 		reader->size = need;
 	}
 	want = Min(reader->size - rest, (Size) reader->unread);
-	if (want < need - rest)
+	if (rest + want < need)
 		elog(ERROR, "temporary run ends early");
 	if (BufFileSeek(spill->file, reader->fileno, reader->offset, SEEK_SET) != 0)
 		ereport(ERROR,
@@ -177,7 +166,15 @@ ReaderNeed(RunReader *reader, Size need)
 	BufFileTell(spill->file, &reader->fileno, &reader->offset);
 	reader->unread -= want;
 	reader->filled += want;
-	return reader->buffer;
+}
+
+/* The next "need" bytes of the run, in the buffer. */
+static char *
+ReaderNeed(RunReader *reader, Size need)
+{
+	if (reader->filled - reader->pos < need)
+		ReaderFill(reader, need);
+	return reader->buffer + reader->pos;
 }
 
 /* Step to the next segment; bucket is -1 when there is none. */
@@ -197,25 +194,6 @@ ReaderNextSegment(RunReader *reader)
 	reader->left = header->rows;
 	reader->bytes = header->bytes;
 	reader->pos += sizeof(SegmentHeader);
-}
-
-/* The next row of the segment, or NULL. */
-static char *
-ReaderNextRow(RunReader *reader)
-{
-	char	   *row;
-
-	if (reader->left == 0)
-		return NULL;
-	row = ReaderNeed(reader, sizeof(RowHeader));
-	row = ReaderNeed(reader, RowSize(row));
-	reader->pos += RowSize(row);
-	reader->left--;
-
-	/* by the time it is needed, other streams have pushed it out of the cache */
-	BfPrefetch(row + RowSize(row));
-	BfPrefetch(row + RowSize(row) + 64);
-	return row;
 }
 
 static void
@@ -238,7 +216,9 @@ MergeBegin(RowPool *pool, const RowLayout *layout, RowSet **sets, int nsets, Lis
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 	RowMerge   *merge = palloc0(sizeof(RowMerge));
-	Size		size = pool->budget / (list_length(runs) + 1);
+	int			nstreams = list_length(runs) + 1;
+	Size		room = pool->budget / 2;
+	Size		size = room / nstreams;
 	ListCell   *lc;
 
 	merge->cxt = cxt;
@@ -248,8 +228,9 @@ MergeBegin(RowPool *pool, const RowLayout *layout, RowSet **sets, int nsets, Lis
 	if (nsets > 0)
 		memcpy(merge->sets, sets, sizeof(RowSet *) * nsets);
 	RowSorterInit(&merge->sorter, cxt);
+	RowSorterInit(&merge->window, cxt);
+	merge->stream_rows = Max(room / ROW_SORT_BYTES / nstreams, 1);
 	merge->bucket = -1;
-	merge->heap = palloc0(sizeof(MergeStream) * (list_length(runs) + 1));
 	merge->readers = palloc0(sizeof(RunReader) * Max(list_length(runs), 1));
 
 	size = TYPEALIGN(BLCKSZ, Max(Min(size, READ_BUFFER_MAX), READ_BUFFER_MIN));
@@ -273,57 +254,6 @@ void
 RowMergeEnd(RowMerge *merge)
 {
 	MemoryContextDelete(merge->cxt);
-}
-
-static inline bool
-StreamBefore(const RowMerge *merge, const MergeStream *a, const MergeStream *b)
-{
-	if (a->prefix != b->prefix)
-		return a->prefix < b->prefix;
-	if (RowPrefixDecides(merge->layout, a->prefix))
-		return false;
-	return RowCompareTie(merge->layout, a->prefix, a->row, b->row) < 0;
-}
-
-/*
- * Restore the heap below position i.  The hole goes down to a leaf first and
- * the stream then up from there: the next row of a stream is mostly a late
- * one, so this takes half the comparisons.
- */
-static void
-SiftDown(RowMerge *merge, int i)
-{
-	MergeStream *heap = merge->heap;
-	MergeStream moving = heap[i];
-	int			top = i;
-	int			child;
-
-	while ((child = 2 * i + 1) < merge->nheap)
-	{
-		if (child + 1 < merge->nheap)
-		{
-			uint64		left = heap[child].prefix;
-			uint64		right = heap[child + 1].prefix;
-
-			/* no branch: which one is the smaller nobody can predict */
-			if (likely(left != right))
-				child += right < left;
-			else
-				child += StreamBefore(merge, &heap[child + 1], &heap[child]);
-		}
-		heap[i] = heap[child];
-		i = child;
-	}
-	while (i > top)
-	{
-		int			parent = (i - 1) / 2;
-
-		if (!StreamBefore(merge, &moving, &heap[parent]))
-			break;
-		heap[i] = heap[parent];
-		i = parent;
-	}
-	heap[i] = moving;
 }
 
 /* The first bucket after the current one for which a set has rows in memory; -1: none. */
@@ -364,7 +294,7 @@ RowMergeNextBucket(RowMerge *merge)
 	int			next = NextBucketInMemory(merge);
 	bool		in_memory = next >= 0;
 
-	Assert(merge->nheap == 0);
+	Assert(merge->entry == merge->entry_end);
 	for (int r = 0; r < merge->nreaders; r++)
 	{
 		RunReader  *reader = &merge->readers[r];
@@ -384,7 +314,6 @@ RowMergeNextBucket(RowMerge *merge)
 	merge->bucket = next;
 	merge->bucket_rows = 0;
 	merge->bucket_bytes = 0;
-	merge->returned = false;
 
 	if (in_memory)
 	{
@@ -392,10 +321,6 @@ RowMergeNextBucket(RowMerge *merge)
 
 		merge->entry = merge->sorter.entries;
 		merge->entry_end = merge->entry + n;
-		merge->heap[merge->nheap].prefix = merge->entry->prefix;
-		merge->heap[merge->nheap].row = merge->entry->row;
-		merge->heap[merge->nheap].reader = NULL;
-		merge->nheap++;
 		merge->bucket_rows += n;
 		for (int s = 0; s < merge->nsets; s++)
 		{
@@ -410,63 +335,156 @@ RowMergeNextBucket(RowMerge *merge)
 
 		if (reader->bucket == next)
 		{
-			MergeStream *stream = &merge->heap[merge->nheap++];
-
 			merge->bucket_rows += reader->left;
 			merge->bucket_bytes += reader->bytes;
-			stream->row = ReaderNextRow(reader);
-			stream->prefix = RowPrefix(merge->layout, stream->row);
-			stream->reader = reader;
 		}
 	}
-	for (int i = merge->nheap / 2 - 1; i >= 0; i--)
-		SiftDown(merge, i);
 	return next;
 }
 
-char *
-RowMergeNextRow(RowMerge *merge)
+static inline bool
+EntryAfter(const RowLayout *layout, const SortEntry *a, const SortEntry *b)
 {
-	MergeStream *top = &merge->heap[0];
+	if (a->prefix != b->prefix)
+		return a->prefix > b->prefix;
+	if (RowPrefixDecides(layout, a->prefix))
+		return false;
+	return RowCompareTie(layout, a->prefix, a->row, b->row) > 0;
+}
 
-	if (merge->nheap == 0)
-		return NULL;
-	if (!merge->returned)
-	{
-		merge->returned = true;
-		return top->row;
-	}
+/* How many of n sorted entries are not after the bound. */
+static int64
+EntriesUpTo(const RowLayout *layout, const SortEntry *entries, int64 n, const SortEntry *bound)
+{
+	int64		low = 0;
 
-	/* only now may the row handed out last be overwritten */
-	if (top->reader == NULL)
+	while (low < n)
 	{
-		merge->entry++;
-		if (merge->entry < merge->entry_end)
-		{
-			top->row = merge->entry->row;
-			top->prefix = merge->entry->prefix;
-			if (merge->entry_end - merge->entry > PREFETCH_ROWS)
-				BfPrefetch(merge->entry[PREFETCH_ROWS].row);
-		}
+		int64		mid = low + (n - low) / 2;
+
+		if (EntryAfter(layout, &entries[mid], bound))
+			n = mid;
 		else
-			top->row = NULL;
+			low = mid + 1;
 	}
-	else
+	return low;
+}
+
+/*
+ * Append to the window the rows of the segment that stand in the buffer, at
+ * least one.  Returns the number of entries in the window then.
+ */
+static int64
+ReaderLook(RowMerge *merge, RunReader *reader, int64 n)
+{
+	int64		limit = Min(reader->left, merge->stream_rows);
+	char	   *row;
+	char	   *end;
+
+	if (reader->filled - reader->pos < reader->size / 2 && reader->unread > 0)
+		ReaderFill(reader, 0);
+	row = ReaderNeed(reader, sizeof(RowHeader));
+	row = ReaderNeed(reader, RowSize(row));
+	end = reader->buffer + reader->filled;
+	reader->looked_at = 0;
+	do
 	{
-		top->row = ReaderNextRow(top->reader);
-		if (top->row)
-			top->prefix = RowPrefix(merge->layout, top->row);
-	}
-	if (top->row == NULL)
+		SortEntry  *entry = &merge->window.entries[n++];
+
+		entry->prefix = RowPrefix(merge->layout, row);
+		entry->row = row;
+		row += RowSize(row);
+		reader->looked_at++;
+	} while (reader->looked_at < limit &&
+			 (Size) (end - row) >= sizeof(RowHeader) && (Size) (end - row) >= RowSize(row));
+	return n;
+}
+
+/*
+ * A batch with rows of runs: what all of them have in their buffers, as far
+ * as none can have earlier rows that are not there.  So nothing is compared
+ * row by row between the runs, and the batch is sorted as a whole.
+ */
+static int64
+NextRowsOfRuns(RowMerge *merge)
+{
+	const RowLayout *layout = merge->layout;
+	SortEntry	bound = {0, NULL};
+	SortEntry  *from;
+	int64		n = 0;
+	int64		count;
+
+	RowSorterRoom(&merge->window, merge->stream_rows * (merge->nreaders + 1));
+	for (int r = 0; r < merge->nreaders; r++)
 	{
-		merge->nheap--;
-		if (merge->nheap == 0)
-			return NULL;
-		*top = merge->heap[merge->nheap];
+		RunReader  *reader = &merge->readers[r];
+		SortEntry  *last;
+
+		if (reader->bucket != merge->bucket || reader->left == 0)
+			continue;
+		n = ReaderLook(merge, reader, n);
+		last = &merge->window.entries[n - 1];
+		if (reader->looked_at < reader->left &&
+			(bound.row == NULL || EntryAfter(layout, &bound, last)))
+			bound = *last;
 	}
-	if (merge->nheap > 1)
-		SiftDown(merge, 0);
-	return top->row;
+	count = Min(merge->entry_end - merge->entry, merge->stream_rows);
+	if (count < merge->entry_end - merge->entry &&
+		(bound.row == NULL || EntryAfter(layout, &bound, &merge->entry[count - 1])))
+		bound = merge->entry[count - 1];
+
+	/* leave out what is behind the bound */
+	from = merge->window.entries;
+	n = 0;
+	for (int r = 0; r < merge->nreaders; r++)
+	{
+		RunReader  *reader = &merge->readers[r];
+		int64		taken = reader->looked_at;
+
+		if (reader->bucket != merge->bucket || reader->left == 0)
+			continue;
+		if (bound.row != NULL)
+			taken = EntriesUpTo(layout, from, taken, &bound);
+		if (taken > 0)
+		{
+			const SortEntry *last = &from[taken - 1];
+
+			reader->pos = last->row + RowSize(last->row) - reader->buffer;
+			reader->left -= taken;
+			memmove(&merge->window.entries[n], from, taken * sizeof(SortEntry));
+			n += taken;
+		}
+		from += reader->looked_at;
+	}
+	if (bound.row != NULL)
+		count = EntriesUpTo(layout, merge->entry, count, &bound);
+	memcpy(&merge->window.entries[n], merge->entry, count * sizeof(SortEntry));
+	merge->entry += count;
+	n += count;
+
+	RowSorterOrder(&merge->window, layout, n);
+	return n;
+}
+
+int64
+RowMergeNextRows(RowMerge *merge, const SortEntry **entries)
+{
+	int64		n;
+
+	CHECK_FOR_INTERRUPTS();
+	for (int r = 0; r < merge->nreaders; r++)
+	{
+		if (merge->readers[r].bucket == merge->bucket && merge->readers[r].left > 0)
+		{
+			n = NextRowsOfRuns(merge);
+			*entries = merge->window.entries;
+			return n;
+		}
+	}
+	n = merge->entry_end - merge->entry;
+	*entries = merge->entry;
+	merge->entry = merge->entry_end;
+	return n;
 }
 
 int64
@@ -483,6 +501,7 @@ static SpillRun *
 WriteRun(RowPool *pool, RowMerge *merge, SpillFile *spill)
 {
 	SpillRun   *run = MemoryContextAllocZero(pool->cxt, sizeof(SpillRun));
+	char	   *buffer = MemoryContextAlloc(merge->cxt, WRITE_BYTES);
 	int			bucket;
 
 	run->file = spill;
@@ -496,15 +515,34 @@ WriteRun(RowPool *pool, RowMerge *merge, SpillFile *spill)
 	while ((bucket = RowMergeNextBucket(merge)) >= 0)
 	{
 		SegmentHeader header = {bucket, merge->bucket_rows, merge->bucket_bytes};
-		char	   *row;
+		const SortEntry *entries;
+		int64		n;
 
-		CHECK_FOR_INTERRUPTS();
 		BufFileWrite(spill->file, (void *) &header, sizeof(header));
-		run->bytes += sizeof(header);
-		while ((row = RowMergeNextRow(merge)) != NULL)
+		run->bytes += sizeof(header) + header.bytes;
+		while ((n = RowMergeNextRows(merge, &entries)) > 0)
 		{
-			BufFileWrite(spill->file, row, RowSize(row));
-			run->bytes += RowSize(row);
+			Size		used = 0;
+
+			for (int64 i = 0; i < n; i++)
+			{
+				char	   *row = entries[i].row;
+				Size		size = RowSize(row);
+
+				if (used + size > WRITE_BYTES)
+				{
+					BufFileWrite(spill->file, buffer, used);
+					used = 0;
+				}
+				if (size > WRITE_BYTES)
+				{
+					BufFileWrite(spill->file, row, size);
+					continue;
+				}
+				memcpy(buffer + used, row, size);
+				used += size;
+			}
+			BufFileWrite(spill->file, buffer, used);
 		}
 	}
 	BufFileTell(spill->file, &spill->end_fileno, &spill->end_offset);

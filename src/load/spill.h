@@ -64,8 +64,11 @@ extern int	RowMergeNextBucket(RowMerge *merge);
 /* Bytes of the rows of that bucket, as packed. */
 extern int64 RowMergeBucketBytes(const RowMerge *merge);
 
-/* The next row of the bucket, or NULL; valid until the next call. */
-extern char *RowMergeNextRow(RowMerge *merge);
+/*
+ * The next rows of the bucket, in order; returns their number, 0 at the end of
+ * the bucket.  Valid until the next call.
+ */
+extern int64 RowMergeNextRows(RowMerge *merge, const SortEntry **entries);
 extern void RowMergeEnd(RowMerge *merge);
 
 #endif							/* BF_SPILL_H */

@@ -94,13 +94,17 @@ write_seed(const Seed *seed, const char *folder)
 		{
 			Datum		values[MAX_COLUMNS];
 			bool		nulls[MAX_COLUMNS];
+			Datum	   *value_columns[MAX_COLUMNS];
+			bool	   *null_columns[MAX_COLUMNS];
 
 			for (int i = 0; i < ncols; i++)
 			{
 				nulls[i] = (int) (DataRandom() % 100) < seed->null_percent;
 				values[i] = DataValue(seed->cols[i].typid, seed->cols[i].shape, row);
+				value_columns[i] = &values[i];
+				null_columns[i] = &nulls[i];
 			}
-			FileWriterAppend(writer, values, nulls);
+			FileWriterAppend(writer, value_columns, null_columns, 1);
 		}
 		FileWriterEndRun(writer, &written);
 	}

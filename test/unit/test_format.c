@@ -93,6 +93,34 @@ make_spec(TestTable *table, int nbuckets, int nsort)
 	return spec;
 }
 
+/* Append some rows of the table, as columns. */
+static void
+append_rows(FileWriter *writer, const TestTable *table, int row, int n)
+{
+	int			ncols = table->desc->natts;
+	Datum	  **values = palloc(ncols * sizeof(Datum *));
+	bool	  **nulls = palloc(ncols * sizeof(bool *));
+
+	for (int i = 0; i < ncols; i++)
+	{
+		values[i] = palloc(n * sizeof(Datum));
+		nulls[i] = palloc(n * sizeof(bool));
+		for (int k = 0; k < n; k++)
+		{
+			values[i][k] = table->values[row + k][i];
+			nulls[i][k] = table->nulls[row + k][i];
+		}
+	}
+	FileWriterAppend(writer, values, nulls, n);
+	for (int i = 0; i < ncols; i++)
+	{
+		pfree(values[i]);
+		pfree(nulls[i]);
+	}
+	pfree(values);
+	pfree(nulls);
+}
+
 static void
 write_table(TestTable *table, MemorySink *sink, BfCompression compression, int block_rows, int nruns,
 			int nsort, Size *max_memory)
@@ -119,9 +147,10 @@ write_table(TestTable *table, MemorySink *sink, BfCompression compression, int b
 		int			begin = row;
 
 		FileWriterBeginRun(writer, run * 2);
-		for (; row < end; row++)
+		for (int n = 1; row < end; row += n, n = n * 2 % 1023)
 		{
-			FileWriterAppend(writer, table->values[row], table->nulls[row]);
+			n = Min(n, end - row);
+			append_rows(writer, table, row, n);
 			if (max_memory)
 				*max_memory = Max(*max_memory, FileWriterMemory(writer));
 		}
