@@ -1,0 +1,1 @@
+"""What the parts of the bench share: peers, measuring, reports, charts, the tables orders and customers."""

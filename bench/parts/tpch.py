@@ -1,0 +1,132 @@
+"""The 22 queries of TPC-H over heap tables with primary keys, bucketed tables and DuckDB."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+from math import exp, log
+
+from common.bench import SOURCE
+from common.measure import best, measure, say
+from common.report import ms, ratio, times
+
+TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
+BUCKETED = TABLES[3:]
+KEYS = {"region": "r_regionkey", "nation": "n_nationkey", "supplier": "s_suppkey", "customer": "c_custkey", "part": "p_partkey",
+        "partsupp": "ps_partkey, ps_suppkey", "orders": "o_orderkey", "lineitem": "l_orderkey, l_linenumber"}
+FOREIGN_KEYS = {"customer": ["c_nationkey"], "supplier": ["s_nationkey"], "partsupp": ["ps_suppkey"], "orders": ["o_custkey"],
+                "lineitem": ["l_partkey, l_suppkey", "l_suppkey"]}
+SLOWER = 1.05
+
+
+def queries(scale):
+    """{number: text}"""
+    found, number = {}, None
+    with open(os.path.join(SOURCE, "tpch", "queries.sql"), encoding="utf-8") as file:
+        for line in file:
+            begin = re.match(r"-- Q(\d+)$", line)
+            if begin:
+                number = int(begin.group(1))
+            elif number:
+                found[number] = found.get(number, "") + " " + line.strip()
+    fraction = f"{0.0001 / float(scale):.12f}".rstrip("0")
+    return {n: text.strip().replace("FRACTION", fraction) for n, text in found.items()}
+
+
+def load(bench, o):
+    admin, csv = bench.admin, bench.folder("tpch-csv")
+    say(f"generating TPC-H at scale {o.tpch_scale}")
+    subprocess.run([os.path.join(os.path.dirname(sys.executable), "tpchgen-cli"), "csv", "-s", o.tpch_scale, "--output-dir", csv,
+                    "--quiet"], check=True)
+    for path in glob.glob(csv + "/*"):
+        os.chmod(path, 0o644)
+    admin.send("DROP SCHEMA IF EXISTS heap, bucketed, parted CASCADE")
+    bench.shop_tables = None
+    admin.send("CREATE SCHEMA heap")
+    admin.send("CREATE SCHEMA bucketed")
+    bench.script("tpch/tables.sql", buckets=o.buckets)
+    took, rows = {}, []
+    for table in TABLES:
+        for kind in ("heap", "bucketed"):
+            if kind == "heap" or table in BUCKETED:
+                admin.send("CHECKPOINT")
+                took[kind, table] = admin.send(f"COPY {kind}.{table} FROM '{csv}/{table}.csv' (FORMAT csv, HEADER)")[1]
+    admin.send("SET maintenance_work_mem = '1GB'")
+    keys = 0.0
+    for table in TABLES:
+        keys += admin.send(f"ALTER TABLE heap.{table} ADD PRIMARY KEY ({KEYS[table]})")[1]
+        for columns in FOREIGN_KEYS.get(table, []) if o.tpch_indexes else []:
+            keys += admin.send(f"CREATE INDEX ON heap.{table} ({columns})")[1]
+    admin.send("RESET maintenance_work_mem")
+    admin.send("VACUUM ANALYZE " + ", ".join("heap." + t for t in TABLES))
+    admin.send("ANALYZE " + ", ".join("bucketed." + t for t in BUCKETED))
+    ducks = bench.duck("tpch")
+    for duck in ducks:
+        for table in TABLES:
+            columns = admin.send("SELECT string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) "
+                                 f"FROM pg_attribute WHERE attrelid = 'heap.{table}'::regclass AND attnum > 0")[0][0]
+            columns = re.sub(r"character( varying)?\(\d+\)", "varchar", columns).replace("numeric", "decimal")
+            duck.send(f"create table {table} ({columns})")
+            took["duck", table] = duck.send(f"copy {table} from '{csv}/{table}.csv' (header true)")[1]
+    shutil.rmtree(csv)
+    for table in TABLES:
+        heap = int(admin.value(f"SELECT pg_table_size('heap.{table}')")) / 1048576
+        ours = int(admin.value(f"SELECT bucketfdw.table_size('bucketed.{table}')")) / 1048576 if table in BUCKETED else None
+        rows.append((table, ms(took["heap", table]), ms(took.get(("bucketed", table))), ms(took.get(("duck", table))),
+                     f"{heap:.1f}", "-" if ours is None else f"{ours:.1f}"))
+    admin.send("CHECKPOINT")
+    bench.report.table(f"TPC-H at scale {o.tpch_scale}: loading and size", ["COPY", "heap, ms", "bucketed, ms", "DuckDB, ms", "heap, MB", "bucketed, MB"],
+                       rows, f"Primary keys{' and indexes on foreign keys' if o.tpch_indexes else ''} of the heap tables: {keys:,.0f} ms more.")
+    return ducks
+
+
+def nodes(plan):
+    """Our nodes in a plan, counted."""
+    found = [f"{name} x{plan.count(name)}" for name in ("BucketJoin", "BucketAggregate") if name in plan]
+    return ", ".join(found) or "-"
+
+
+def evidence(bench, name, query, peers):
+    """EXPLAIN ANALYZE of a query that is slower than heap, into a file beside the report."""
+    with open(os.path.join(bench.report.folder, "tpch-slower.txt"), "a", encoding="utf-8") as file:
+        for peer in peers:
+            file.write(f"==== {name}, {peer.label}\n{peer.explain(query, 'ANALYZE, BUFFERS')}\n")
+
+
+def run(bench):
+    o, report = bench.options, bench.report
+    ducks = load(bench, o)
+    limit = {"statement_timeout": o.tpch_timeout * 1000}
+    peers = bench.workers("bucketed", "bucketed, heap", **limit) + bench.workers("heap", "heap", **limit) + ducks
+    labels = [p.label for p in peers]
+    slower_file = os.path.join(report.folder, "tpch-slower.txt")
+    if os.path.exists(slower_file):
+        os.remove(slower_file)
+    rows, groups, slower, ratios = [], [], [], []
+    wanted = {n: text for n, text in queries(o.tpch_scale).items() if not o.tpch_queries or n in o.tpch_queries}
+    for number, query in wanted.items():
+        say(f"TPC-H query {number}")
+        name = f"Q{number}"
+        found = measure(peers, query, o.rounds, seconds=o.tpch_timeout)
+        mine, heap = best(found, *labels[:2]), best(found, *labels[2:4])
+        part = ratio(heap, mine)
+        ratios += [part] if part else []
+        verdict = "" if mine is None or heap is None or mine <= heap * SLOWER else "SLOWER"
+        if verdict or (mine is None and heap is not None):
+            slower.append(name)
+            if mine is not None:
+                evidence(bench, name, query, peers[:4])
+        rows.append((name, *[ms(found[label]) for label in labels], times(part), times(ratio(mine, found[labels[4]])) if ducks else "-",
+                     nodes(peers[0].explain(query)), verdict))
+        groups.append((name, list(found.items())))
+    mean = exp(sum(map(log, ratios)) / len(ratios)) if ratios else 0
+    title = f"TPC-H at scale {o.tpch_scale}"
+    report.table(title, ["query", *labels, "heap / bucketed", "part of DuckDB", "nodes", ""], rows,
+                 f"ms; '-' is no answer within {o.tpch_timeout} s. heap / bucketed: the best of one process and two workers on either side; "
+                 f"its geometric mean is {mean:.2f}. nodes: ours in the plan by one process.")
+    if slower:
+        report.put("", f"More than 5 % slower than heap: {', '.join(slower)}; plans in tpch-slower.txt.")
+    report.bars("tpch", title, "medians", "milliseconds", groups)
+    bench.drop(peers)
+    bench.admin.send("DROP SCHEMA heap, bucketed CASCADE")
