@@ -212,7 +212,16 @@ SELECT bucketed('SELECT * FROM names a JOIN names b ON a.name = b.name');
 SELECT reason FROM why('SELECT name COLLATE regress_nd, count(*) FROM names GROUP BY name COLLATE regress_nd');
 DROP COLLATION regress_nd;
 
--- old_hash_version cannot be made here: there is one version
+-- old_hash_version: as if a later library had written one table; t/012_hash_version.pl reads such files
+BEGIN;
+UPDATE bucketfdw.manifest SET hash_version = 2 WHERE relid = 'customers'::regclass;
+SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id)');
+SELECT plan_lines('SELECT * FROM orders o JOIN customers c USING (customer_id)');
+SELECT reason, detail FROM why('SELECT customer_id, count(*) FROM customers GROUP BY customer_id');
+SELECT reason, detail FROM why('SELECT DISTINCT a.customer_id FROM customers a JOIN customers b USING (customer_id)');
+SELECT used, reason, detail FROM bucketfdw.why_not('customers', 'orders');
+SELECT used, reason FROM bucketfdw.why_not('customers', 'customers');
+ROLLBACK;
 
 -- cost
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;

@@ -172,7 +172,7 @@ VerifyRows(VerifyState *state, FileReader *reader, const FileRun *run, int block
 			row_values[spec->sort[k].attnum - 1] = v[k];
 			row_nulls[spec->sort[k].attnum - 1] = n[k];
 		}
-		if (!place_done &&
+		if (!place_done && BucketSpecHashKnown(spec) &&
 			KeyBucket(BucketSpecHash(spec, row_values, row_nulls), spec->nbuckets) != run->bucket)
 		{
 			Defect(state, run->bucket, block, "wrong bucket",

@@ -143,7 +143,7 @@ typedef struct ComparedTable
 	char	   *label;
 	BucketSpec *spec;
 	int			buckets;		/* of its files, else of its options */
-	int			hash_version;	/* the oldest of its files */
+	int			hash_version;	/* of its files, when one has another than this library's; else 0 */
 } ComparedTable;
 
 static void
@@ -160,13 +160,15 @@ OpenCompared(Oid relid, ComparedTable *table)
 	if (!IsBucketTable(relid))
 		return;
 	table->spec = TableOptionsGet(table->rel)->spec;
-	table->hash_version = table->spec->hash_version;
 	manifest = ManifestRead(relid, GetActiveSnapshot());
 	table->buckets = ManifestBuckets(manifest);
 	if (table->buckets == 0)
 		table->buckets = table->spec->nbuckets;
 	for (int i = 0; i < manifest->nspecs; i++)
-		table->hash_version = Min(table->hash_version, manifest->specs[i]->hash_version);
+	{
+		if (!BucketSpecHashKnown(manifest->specs[i]))
+			table->hash_version = manifest->specs[i]->hash_version;
+	}
 }
 
 static List *
@@ -271,15 +273,16 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 		}
 		return;
 	}
-	rejection->detail = psprintf("%s; %s", SpecText(a), SpecText(b));
-	if (a->hash_version != b->hash_version)
+	for (int i = 0; i < 2; i++)
 	{
-		rejection->code = REASON_OLD_HASH_VERSION;
-		rejection->detail = psprintf("%s has files of hash version %d, %s of %d", a->label,
-									 a->hash_version, b->label, b->hash_version);
-		rejection->hint = "Write the table of the older version anew: bucketfdw.create_table_as(..., mode => 'overwrite').";
-		return;
+		if (tables[i].hash_version != 0)
+		{
+			HashVersionReason(RelationGetRelid(tables[i].rel), tables[i].label,
+							  tables[i].hash_version, rejection);
+			return;
+		}
 	}
+	rejection->detail = psprintf("%s; %s", SpecText(a), SpecText(b));
 	initStringInfo(&on);
 	for (int k = 0; k < Min(a->spec->nkeys, b->spec->nkeys); k++)
 	{

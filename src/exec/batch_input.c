@@ -247,17 +247,12 @@ BatchInputCheckOrder(BatchInput *input, List *keys)
 	for (int i = 0; i < m->nspecs; i++)
 	{
 		const BucketSpec *spec = m->specs[i];
-		bool		same = (spec->nkeys == input->nkeys &&
-							spec->hash_version == BF_HASH_VERSION);
+		bool		same = spec->nkeys == input->nkeys && BucketSpecHashKnown(spec);
 
 		for (int k = 0; same && k < input->nkeys; k++)
 			same = (spec->sort[k].attnum == list_nth_int(keys, k) &&
 					spec->sort[k].keyclass == input->keyclasses[k]);
 		if (!same)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("files of bucketed table \"%s\" are not laid out as the plan expects",
-							RelationGetRelationName(input->scan->ss->ss_currentRelation)),
-					 errhint("Run the statement again; a prepared one must be prepared anew.")));
+			ScanNodeLayoutError(input->scan);
 	}
 }

@@ -250,7 +250,7 @@ bool
 LeafQualSaysBucket(const LeafQual *qual, const BucketSpec *spec)
 {
 	if (!LeafQualIsBucket(qual) || spec->nkeys != qual->nhash ||
-		spec->nbuckets % qual->modulus != 0 || spec->hash_version != BF_HASH_VERSION)
+		spec->nbuckets % qual->modulus != 0 || !BucketSpecHashKnown(spec))
 		return false;
 	for (int k = 0; k < spec->nkeys; k++)
 	{
@@ -499,7 +499,7 @@ LeafQualsBuckets(const BucketSpec *spec, int nquals, const LeafQual *quals)
 		if (quals[i].never)
 			return palloc0(size);
 	}
-	bits = PinnedBuckets(spec, nquals, quals);
+	bits = BucketSpecHashKnown(spec) ? PinnedBuckets(spec, nquals, quals) : NULL;
 	for (int i = 0; i < nquals; i++)
 	{
 		if (!LeafQualSaysBucket(&quals[i], spec))

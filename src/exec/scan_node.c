@@ -213,6 +213,28 @@ ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
+void
+ScanNodeLayoutError(const BucketScanState *scan)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("files of bucketed table \"%s\" are not laid out as the plan expects",
+					RelationGetRelationName(scan->ss->ss_currentRelation)),
+			 errhint("Run the statement again; a prepared one must be prepared anew.")));
+}
+
+/* Equal keys stand together only if all files were laid out by one hash of the same number of keys. */
+static void
+CheckClusterLayout(const BucketScanState *scan)
+{
+	for (int i = 0; i < scan->manifest->nspecs; i++)
+	{
+		if (scan->manifest->specs[i]->nkeys != scan->cluster ||
+			!BucketSpecHashKnown(scan->manifest->specs[i]))
+			ScanNodeLayoutError(scan);
+	}
+}
+
 /* UnitRows */
 static int64
 GroupRows(void *arg, int ngroups, int group)
@@ -230,6 +252,7 @@ OpenRows(BucketScanState *scan)
 	scan->sorted = false;
 	if (scan->cluster > 0)
 	{
+		CheckClusterLayout(scan);
 		scan->queue.shared = shared;
 		UnitQueueStart(&scan->queue, ManifestBuckets(scan->manifest), GroupRows, scan);
 	}

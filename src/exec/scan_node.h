@@ -65,6 +65,9 @@ extern List *ScanQualDescribe(const LeafQual *qual);
 extern BucketScanState *ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs,
 									   Manifest *manifest);
 
+/* Raise the error that the files are not laid out by the keys the plan was made for. */
+extern void ScanNodeLayoutError(const BucketScanState *scan);
+
 /* The state of a child that is a Foreign Scan of ours, else NULL. */
 extern BucketScanState *ScanNodeOf(PlanState *planstate);
 

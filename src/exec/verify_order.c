@@ -67,7 +67,7 @@ VerifyBlockOrder(LeafReader *leaf, BlockCursor *cursor, int blockno)
 			if (k < spec->nkeys && !curnull[k])
 				hash = KeyHash(spec->sort[k].keyclass, spec->sort[k].typid, cur[k], hash);
 		}
-		if (KeyBucket(hash, spec->nbuckets) != bucket)
+		if (BucketSpecHashKnown(spec) && KeyBucket(hash, spec->nbuckets) != bucket)
 			ReportDisorder(leaf, file, bucket, blockno, row, "a row lies in the wrong bucket");
 		if (row > 0 &&
 			BucketSpecCompare(spec, spec->nsort, prev, prevnull, cur, curnull) > 0)

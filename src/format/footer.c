@@ -204,9 +204,9 @@ read_spec(FileReader *reader, const Section *section)
 	if (section->len < sizeof(disk))
 		corrupt(reader, "section of the bucket spec is cut off");
 	memcpy(&disk, section->data, sizeof(disk));
-	if (disk.hash_version != BF_HASH_VERSION)
-		too_new(reader, "hash version", disk.hash_version);
-	if (disk.nbuckets < 1 || disk.nbuckets > BF_MAX_BUCKETS ||
+	/* rows can be read whatever hash placed them; who relies on their buckets asks for the version */
+	if (disk.hash_version < 1 || disk.hash_version > PG_INT16_MAX ||
+		disk.nbuckets < 1 || disk.nbuckets > BF_MAX_BUCKETS ||
 		disk.nkeys < 1 || disk.nkeys > disk.nsort || disk.nsort > MaxHeapAttributeNumber ||
 		section->len != sizeof(disk) + disk.nsort * sizeof(DiskSortColumn))
 		corrupt(reader, "bucket spec is invalid");

@@ -66,7 +66,6 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	int			workers;
 
 	input->nkeys = spec->nkeys;
-	input->hash_version = spec->hash_version;
 	input->classes = palloc(spec->nkeys * sizeof(KeyClass));
 	input->vars = palloc(spec->nkeys * sizeof(List *));
 	for (int k = 0; k < spec->nkeys; k++)
@@ -168,14 +167,13 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 		const BucketSpec *spec;
 		List	   *attnums = NIL;
 
-		if (info == NULL)
+		if (info == NULL || info->hash_version != 0)
 			return NULL;
 		spec = info->options->spec;
 		if (input == NULL)
 		{
 			input = palloc0(sizeof(BucketInput));
 			input->nkeys = spec->nkeys;
-			input->hash_version = spec->hash_version;
 			input->classes = palloc(spec->nkeys * sizeof(KeyClass));
 			input->vars = palloc(spec->nkeys * sizeof(List *));
 			input->nbuckets = spec->nbuckets;
@@ -190,7 +188,7 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 				input->vars[k] = list_make1(var);
 			}
 		}
-		if (spec->nkeys != input->nkeys || spec->hash_version != input->hash_version)
+		if (spec->nkeys != input->nkeys)
 			return NULL;
 		for (int k = 0; k < spec->nkeys; k++)
 		{
@@ -232,7 +230,11 @@ BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 		return tree->magic == BUCKETED_MAGIC ? tree->inputs : NIL;
 	}
 	if (rel->reloptkind == RELOPT_BASEREL)
-		return BucketRelInfoGet(rel) ? list_make1(BaseInput(root, rel)) : NIL;
+	{
+		BucketRelInfo *info = BucketRelInfoGet(rel);
+
+		return info != NULL && info->hash_version == 0 ? list_make1(BaseInput(root, rel)) : NIL;
+	}
 	if (rel->reloptkind == RELOPT_JOINREL && rel->fdw_private != NULL)
 	{
 		BucketedJoin *bucketed = rel->fdw_private;

@@ -17,7 +17,6 @@
 typedef struct BucketInput
 {
 	int			nkeys;
-	int			hash_version;
 	KeyClass   *classes;		/* per key */
 	List	  **vars;			/* per key: Vars equal to it in every row */
 	Path	   *path;			/* batches for a bucket join above; never given to add_path */

@@ -258,8 +258,6 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 	ListCell   *lc;
 
 	clauses->residual = NIL;
-	if (outer->hash_version != inner->hash_version)
-		return REASON_OLD_HASH_VERSION;
 	if (outer->nkeys != inner->nkeys)
 		return REASON_BUCKET_COLUMNS_DIFFER;
 	for (int k = 0; k < outer->nkeys; k++)

@@ -94,7 +94,6 @@ JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inne
 	BucketInput *input = palloc0(sizeof(BucketInput));
 
 	input->nkeys = outer->nkeys;
-	input->hash_version = outer->hash_version;
 	input->classes = outer->classes;
 	input->vars = palloc(outer->nkeys * sizeof(List *));
 	for (int k = 0; k < outer->nkeys; k++)

@@ -233,7 +233,7 @@ Rank(BucketReason code)
 {
 	static const BucketReason order[] = {
 		REASON_NONE, REASON_INT_WITH_NUMERIC, REASON_TYPE_CLASS, REASON_COLLATION,
-		REASON_EXPRESSION_ON_KEY, REASON_OLD_HASH_VERSION, REASON_BUCKET_COLUMN_ORDER,
+		REASON_EXPRESSION_ON_KEY, REASON_BUCKET_COLUMN_ORDER,
 		REASON_OUTER_JOIN_POSITION, REASON_BUCKET_COLUMNS_DIFFER, REASON_JOIN_KEYS_SUBSET,
 		REASON_CONSTANT_KEY, REASON_KEY_NOT_EQUAL_JOINED
 	};
@@ -282,7 +282,7 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 /* Why the keys of two inputs do not match, in words. */
 static void
 KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inner,
-		   BucketReason code, Rejection *rejection)
+		   Rejection *rejection)
 {
 	PlannerInfo *root = join->root;
 	Bitmapset  *matched = NULL;
@@ -362,7 +362,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 			(found.code == rejection->code && rejection->detail == NULL))
 			*rejection = found;
 	}
-	if (Rank(rejection->code) < Rank(REASON_OLD_HASH_VERSION))
+	if (Rank(rejection->code) < Rank(REASON_BUCKET_COLUMN_ORDER))
 		return;
 
 	for (int k = 0; k < outer->nkeys; k++)
@@ -375,15 +375,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 			missing = lappend(missing, k < nkeys ?
 							  psprintf("%s = %s", name, ColumnLabel(root, linitial(inner->vars[k]))) : name);
 	}
-	if (code == REASON_OLD_HASH_VERSION)
-	{
-		rejection->code = code;
-		rejection->detail = psprintf("hash version %d of %s, %d of %s", outer->hash_version,
-									 RelationLabel(root, join->outerrel->relids), inner->hash_version,
-									 RelationLabel(root, join->innerrel->relids));
-		rejection->hint = "Write the table of the older version anew: bucketfdw.create_table_as(..., mode => 'overwrite').";
-	}
-	else if (Rank(rejection->code) <= Rank(REASON_OUTER_JOIN_POSITION))
+	if (Rank(rejection->code) <= Rank(REASON_OUTER_JOIN_POSITION))
 		return;
 	else if (matched != NULL && outer->nkeys != inner->nkeys)
 	{
@@ -455,7 +447,7 @@ JoinReason(JoinCandidate *join, Rejection *rejection)
 				memset(rejection, 0, sizeof(*rejection));
 				return;
 			}
-			KeysReason(join, lfirst(lo), lfirst(li), code, &found);
+			KeysReason(join, lfirst(lo), lfirst(li), &found);
 			if (first || Rank(found.code) < Rank(rejection->code))
 				*rejection = found;
 			first = false;

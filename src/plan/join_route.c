@@ -94,7 +94,6 @@ RouteTo(JoinCandidate *join, RelOptInfo *other, const BucketInput *input, RelOpt
 		return NULL;
 	route = palloc0(sizeof(BucketInput));
 	route->nkeys = input->nkeys;
-	route->hash_version = input->hash_version;
 	route->classes = input->classes;
 	route->vars = palloc0(input->nkeys * sizeof(List *));
 	route->nbuckets = input->nbuckets;
@@ -141,8 +140,7 @@ JoinRoutes(JoinCandidate *join)
 				RouteTo(join, join->outerrel, input, join->innerrel) :
 				RouteTo(join, join->innerrel, input, join->outerrel);
 
-			/* of an older hash nobody can say where a row belongs */
-			if (route == NULL || route->hash_version != BF_HASH_VERSION)
+			if (route == NULL)
 				continue;
 			if (side == 0)
 				join->inners = lappend(join->inners, route);

@@ -10,6 +10,7 @@
 #include "mb/pg_wchar.h"
 #include "parser/parsetree.h"
 #include "plan/reason.h"
+#include "spec/key_class.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -152,6 +153,24 @@ WordList(List *words)
 		appendStringInfoString(&buf, lfirst(lc));
 	}
 	return buf.data;
+}
+
+void
+HashVersionReason(Oid relid, const char *label, int version, Rejection *rejection)
+{
+	char	   *name = pstrdup(quote_identifier(get_rel_name(relid)));
+	char	   *statement;
+
+	if (!RelationIsVisible(relid))
+		name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+	statement = psprintf("SELECT bucketfdw.create_table_as(%s, %s, mode => 'overwrite');",
+						 quote_literal_cstr(name), quote_literal_cstr(psprintf("SELECT * FROM %s", name)));
+	rejection->code = REASON_OLD_HASH_VERSION;
+	rejection->detail = psprintf("%s has files of hash version %d, this library makes buckets by version %d",
+								 label, version, BF_HASH_VERSION);
+	rejection->hint = psprintf(version < BF_HASH_VERSION ? "Write the table anew: %s" :
+							   "Install the newer version of bucketfdw, or write the table anew with this one: %s",
+							   statement);
 }
 
 /* The nth name near that of the table which is free in its schema. */

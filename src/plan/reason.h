@@ -77,6 +77,9 @@ extern char *ColumnLabel(PlannerInfo *root, Var *var);
 /* The type of a column, as declared. */
 extern char *ColumnType(Var *var);
 
+/* The table, called label, has files whose rows were placed by another version of the hash. */
+extern void HashVersionReason(Oid relid, const char *label, int version, Rejection *rejection);
+
 /* "x", "x and y" or "x, y and z" of a list of C strings. */
 extern char *WordList(List *words);
 

@@ -138,6 +138,11 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	info->nfiles = manifest->nfiles;
 	info->nruns = manifest->nruns;
 	info->natts = RelationGetNumberOfAttributes(rel);
+	for (int i = 0; i < manifest->nspecs; i++)
+	{
+		if (!BucketSpecHashKnown(manifest->specs[i]))
+			info->hash_version = manifest->specs[i]->hash_version;
+	}
 	buckets = ManifestBuckets(manifest);
 	info->runs_per_bucket = buckets > 0 ? Max(1.0, (double) manifest->nruns / buckets) : 1.0;
 	table_close(rel, NoLock);

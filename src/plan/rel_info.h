@@ -1,8 +1,8 @@
 /*
  * rel_info.h
  *	  What the planner knows of a bucketed table; kept in fdw_private of its
- *	  RelOptInfo.  From the manifest come sizes only: they set costs and decide
- *	  nothing else.
+ *	  RelOptInfo.  From the manifest come sizes, which set costs, and the
+ *	  hash version; the executor looks at the latter again.
  */
 #ifndef BF_REL_INFO_H
 #define BF_REL_INFO_H
@@ -19,6 +19,7 @@ typedef struct BucketRelInfo
 	int			nfiles;
 	int			nruns;
 	double		runs_per_bucket;	/* mean */
+	int			hash_version;	/* of the files, when one of them has another than this library's; else 0 */
 	int			natts;
 	double		batch_selectivity;	/* of the clauses applied to batches */
 	QualCost	row_qual_cost;	/* of the other clauses */

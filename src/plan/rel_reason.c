@@ -10,6 +10,7 @@
 #include "parser/parsetree.h"
 #include "plan/key_side.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 /* What a relation that is no bucketed table is called. */
 static const char *
@@ -83,6 +84,30 @@ PartitionwiseReason(const char *label, Rejection *rejection)
 {
 	rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
 	rejection->hint = "SET enable_partitionwise_join = off;";
+}
+
+/* The table, or partition, with files of another hash version; NULL: none. */
+static RelOptInfo *
+OtherHashTable(PlannerInfo *root, RelOptInfo *rel)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	ListCell   *lc;
+
+	if (info != NULL)
+		return info->hash_version != 0 ? rel : NULL;
+	if (!IS_SIMPLE_REL(rel) || !planner_rt_fetch(rel->relid, root)->inh)
+		return NULL;
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *childrel = root->simple_rel_array[child->child_relid];
+		RelOptInfo *found = child->parent_relid == rel->relid && childrel != NULL ?
+			OtherHashTable(root, childrel) : NULL;
+
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
 }
 
 /* The reason for a base relation; copy is the statement that would make a bucketed copy, or NULL. */
@@ -168,6 +193,17 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 		rejection->code = REASON_PROVEN_EMPTY;
 		rejection->detail = psprintf("%s is proven to have no rows", RelationLabel(root, rel->relids));
 		rejection->hint = "Nothing is to be done: no row of it is read.";
+		return;
+	}
+	if (OtherHashTable(root, rel) != NULL)
+	{
+		RelOptInfo *table = OtherHashTable(root, rel);
+		Oid			relid = planner_rt_fetch(table->relid, root)->relid;
+
+		/* a partition has the alias of its parent */
+		HashVersionReason(relid, table == rel ? RelationLabel(root, rel->relids) :
+						  quote_identifier(get_rel_name(relid)),
+						  BucketRelInfoGet(table)->hash_version, rejection);
 		return;
 	}
 	other = join == NULL ? NULL : rel == join->outerrel ? join->innerrel : join->outerrel;

@@ -38,6 +38,9 @@ typedef struct BucketSpec
 	SortColumn	sort[FLEXIBLE_ARRAY_MEMBER];
 } BucketSpec;
 
+/* Is it known to this library in which bucket a row of such a spec lies? */
+#define BucketSpecHashKnown(spec) ((spec)->hash_version == BF_HASH_VERSION)
+
 #define BucketSpecSize(nsort) (offsetof(BucketSpec, sort) + (nsort) * sizeof(SortColumn))
 
 typedef enum BfCompression
