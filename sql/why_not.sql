@@ -174,8 +174,8 @@ SELECT * FROM bucketfdw.why_not('tenants_c', 'tenants_d');
 SELECT reason, hint FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) WHERE c.customer_id = 5');
 
 -- outer_join_position
-SELECT * FROM why('SELECT * FROM (orders o FULL JOIN customers c USING (customer_id)) LEFT JOIN orders p USING (customer_id)');
-SELECT bucketed('SELECT * FROM (orders o LEFT JOIN customers c USING (customer_id)) LEFT JOIN orders p USING (customer_id)');
+SELECT * FROM why('SELECT * FROM (orders o FULL JOIN customers c USING (customer_id)) LEFT JOIN orders p ON p.customer_id = o.customer_id');
+SELECT bucketed('SELECT * FROM (orders o FULL JOIN customers c USING (customer_id)) LEFT JOIN orders p USING (customer_id)');
 SET join_collapse_limit = 1;
 SELECT * FROM why('SELECT * FROM orders o LEFT JOIN customers c ON c.customer_id = o.customer_id LEFT JOIN orders p ON p.customer_id = c.customer_id') WHERE NOT used;
 RESET join_collapse_limit;
@@ -270,7 +270,7 @@ SELECT * FROM why('SELECT DISTINCT ON (customer_id) * FROM orders');
 SELECT * FROM why('SELECT DISTINCT count(*) FROM orders GROUP BY customer_id') WHERE NOT used;
 SELECT * FROM why('SELECT h.name, count(*) FROM orders o JOIN customers_h h USING (customer_id) GROUP BY h.name');
 SELECT * FROM why('SELECT c.customer_id, count(*) FROM orders o LEFT JOIN customers c USING (customer_id) GROUP BY c.customer_id');
-SELECT * FROM why('SELECT customer_id, count(*) FROM orders o FULL JOIN customers c USING (customer_id) GROUP BY customer_id') WHERE kind = 'aggregate';
+SELECT * FROM why('SELECT o.customer_id, count(*) FROM orders o FULL JOIN customers c USING (customer_id) GROUP BY o.customer_id') WHERE kind = 'aggregate';
 \x off
 
 -- two tables without a query

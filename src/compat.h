@@ -114,6 +114,28 @@
 #define BfVarIsNullable(var) (false)
 #endif
 
+/* are two Vars of a column the same value, or has one passed an outer join that the other has not? */
+#if PG_VERSION_NUM >= 160000
+#define BfSameNullingRels(a, b) bms_equal((a)->varnullingrels, (b)->varnullingrels)
+#else
+#define BfSameNullingRels(a, b) (true)
+#endif
+
+/* a copy of an expression as it is above an outer join; needs rewrite/rewriteManip.h */
+#if PG_VERSION_NUM >= 160000
+#define BfAddNullingRel(node, ojrelid) \
+	add_nulling_relids(node, pull_varnos(NULL, node), bms_make_singleton(ojrelid))
+#else
+#define BfAddNullingRel(node, ojrelid) ((Node *) copyObject(node))
+#endif
+
+/* the range table index of an outer join, 0: it has none, or columns do not tell of it */
+#if PG_VERSION_NUM >= 160000
+#define BfOuterJoinRelid(sjinfo) ((int) (sjinfo)->ojrelid)
+#else
+#define BfOuterJoinRelid(sjinfo) (0)
+#endif
+
 /* members of a class below an outer join may differ (one NULL) in 15 */
 #if PG_VERSION_NUM >= 160000
 #define BfEclassBelowOuterJoin(ec) (false)

@@ -14,6 +14,8 @@
 #include "exec/bucket_join_state.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 static Node *CreateBucketJoinState(CustomScan *cscan);
@@ -81,9 +83,22 @@ BucketJoinOf(PlanState *planstate)
 	return (BucketJoinState *) planstate;
 }
 
+/* An entry that is the k-th key of whichever side has a row. */
+static void
+DescribeMergedKey(BucketJoinState *state, JoinOutput *out, int k, TargetEntry *tle)
+{
+	out->type = getBaseType(exprType((Node *) tle->expr));
+	for (int s = 0; s < 2; s++)
+	{
+		out->keycols[s] = state->input[s].keycols[k];
+		out->keytypes[s] = state->input[s].keytypes[k];
+	}
+	state->plain = false;
+}
+
 /* Where the entries of custom_scan_tlist come from. */
 static void
-DescribeOutput(BucketJoinState *state, List *sides, List *columns)
+DescribeOutput(BucketJoinState *state, List *tlist, List *sides, List *columns)
 {
 	state->nout = list_length(sides);
 	state->out = palloc0(state->nout * sizeof(JoinOutput));
@@ -96,6 +111,12 @@ DescribeOutput(BucketJoinState *state, List *sides, List *columns)
 		BatchInput  *input;
 
 		out->side = list_nth_int(sides, i);
+		if (out->side == JOIN_SIDE_EITHER)
+		{
+			DescribeMergedKey(state, out, column,
+							  list_nth_node(TargetEntry, tlist, i));
+			continue;
+		}
 		input = &state->input[out->side];
 		out->col = column;
 		if (input->scan == NULL)
@@ -153,7 +174,8 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 			(i == 1 || state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI))
 			RoutedInputDropNulls(state->input[i].routed);
 	}
-	DescribeOutput(state, list_nth(cscan->custom_private, JOIN_PRIVATE_SIDES),
+	DescribeOutput(state, cscan->custom_scan_tlist,
+				   list_nth(cscan->custom_private, JOIN_PRIVATE_SIDES),
 				   list_nth(cscan->custom_private, JOIN_PRIVATE_COLUMNS));
 }
 

@@ -22,10 +22,13 @@ enum JoinPrivateIndex
 	JOIN_PRIVATE_TYPE,			/* integer list of one: JoinType */
 	JOIN_PRIVATE_OUTER_KEYS,	/* integer list: columns, in bucket_by order */
 	JOIN_PRIVATE_INNER_KEYS,
-	JOIN_PRIVATE_SIDES,			/* per entry of custom_scan_tlist: 0 outer, 1 inner */
-	JOIN_PRIVATE_COLUMNS,		/* per entry of custom_scan_tlist: column of that side */
+	JOIN_PRIVATE_SIDES,			/* per entry of custom_scan_tlist: 0 outer, 1 inner, or JOIN_SIDE_EITHER */
+	JOIN_PRIVATE_COLUMNS,		/* per entry of custom_scan_tlist: column of that side, or number of the key */
 	JOIN_PRIVATE_KINDS			/* integer list of two: BatchInputKind of each side */
 };
+
+/* the key of the outer row, or of the inner row where there is no outer one */
+#define JOIN_SIDE_EITHER 2
 
 /*
  * A column of a side is an attribute number where the child is a Foreign

@@ -14,9 +14,12 @@
 /* Where a column of the scan slot comes from. */
 typedef struct JoinOutput
 {
-	int			side;			/* 0 outer, 1 inner */
+	int			side;			/* 0 outer, 1 inner, JOIN_SIDE_EITHER */
 	int			col;			/* batch column, or -1 */
 	AttrNumber	attnum;			/* for col -1: 0 whole row, else tableoid */
+	int			keycols[2];		/* of either side: batch columns of the key, outer and inner */
+	Oid			keytypes[2];
+	Oid			type;			/* what they are widened to */
 } JoinOutput;
 
 /* What EXPLAIN ANALYZE tells of a join. */

@@ -82,6 +82,10 @@ BatchInputKeyName(BatchInput *input, int key, int k, ExplainState *es)
 		CustomScan *child = (CustomScan *) input->node->plan;
 		int			from = list_nth_int(list_nth(child->custom_private, JOIN_PRIVATE_SIDES), key);
 
+		if (from == JOIN_SIDE_EITHER)
+			return psprintf("COALESCE(%s, %s)",
+							KeyName(&BucketJoinOf(input->node)->input[0], child, 0, k, es),
+							KeyName(&BucketJoinOf(input->node)->input[1], child, 1, k, es));
 		return KeyName(&BucketJoinOf(input->node)->input[from], child, from, k, es);
 	}
 }

@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "exec/bucket_join_state.h"
+#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -166,6 +167,38 @@ WholeRow(BucketScanState *scan, Batch *batch, int row)
 	return ExecFetchSlotHeapTupleDatum(ScanNodeFillSlot(scan, batch, row));
 }
 
+/* A key value in a wider type of its class. */
+static Datum
+WidenKey(Oid from, Oid to, Datum value)
+{
+	int64		number;
+
+	if (from == to)
+		return value;
+	if (from == FLOAT4OID && to == FLOAT8OID)
+		return Float8GetDatum((float8) DatumGetFloat4(value));
+	if (from == INT2OID)
+		number = DatumGetInt16(value);
+	else if (from == INT4OID)
+		number = DatumGetInt32(value);
+	else
+		return value;
+	return to == INT8OID ? Int64GetDatum(number) : Int32GetDatum((int32) number);
+}
+
+/* The key of whichever side has a row. */
+static inline Datum
+MergedKey(const JoinOutput *out, const ColumnVector *outer, int lrow, const ColumnVector *inner,
+		  int rrow, bool *isnull)
+{
+	int			s = lrow != MERGE_NONE ? 0 : 1;
+	const ColumnVector *vec = s == 0 ? outer : inner;
+	int			row = s == 0 ? lrow : rrow;
+
+	*isnull = vec->nulls && vec->nulls[row];
+	return *isnull ? (Datum) 0 : WidenKey(out->keytypes[s], out->type, vec->values[row]);
+}
+
 /* Put an entry into the scan slot; a side without partner is NULL. */
 static inline void
 FillSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
@@ -179,7 +212,16 @@ FillSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
 		Batch	   *batch = out->side == 0 ? pairs->left : pairs->right;
 		int			row = out->side == 0 ? pairs->lrow[entry] : pairs->rrow[entry];
 
-		if (row == MERGE_NONE)
+		if (out->side == JOIN_SIDE_EITHER)
+		{
+			int			lrow = pairs->lrow[entry];
+
+			slot->tts_values[i] =
+				MergedKey(out, lrow == MERGE_NONE ? NULL : BatchColumn(pairs->left, out->keycols[0]), lrow,
+						  lrow == MERGE_NONE ? BatchColumn(pairs->right, out->keycols[1]) : NULL,
+						  row, &slot->tts_isnull[i]);
+		}
+		else if (row == MERGE_NONE)
 		{
 			slot->tts_values[i] = (Datum) 0;
 			slot->tts_isnull[i] = true;
@@ -392,6 +434,23 @@ GatherOutput(Batch *batch, int col)
 	}
 	values = state->values[col];
 	nulls = state->nulls[col];
+	if (out->side == JOIN_SIDE_EITHER)
+	{
+		ColumnVector *outer = state->pairs->left ?
+			BatchColumn(state->pairs->left, out->keycols[0]) : NULL;
+		ColumnVector *inner = state->pairs->right ?
+			BatchColumn(state->pairs->right, out->keycols[1]) : NULL;
+
+		for (int i = 0; i < batch->nrows; i++)
+		{
+			values[i] = MergedKey(out, outer, state->lrow[i], inner, state->rrow[i], &nulls[i]);
+			anynull |= nulls[i];
+		}
+		batch->cols[col].values = values;
+		batch->cols[col].nulls = anynull ? nulls : NULL;
+		batch->loaded[col] = true;
+		return;
+	}
 	/* a list of rows without partner has no batch on the other side */
 	vec = source ? BatchColumn(source, out->col) : NULL;
 	for (int i = 0; i < batch->nrows; i++)

@@ -326,10 +326,16 @@ MergeBatches(MergeJoin *join, MergePairs *pairs, const bool exact, const bool lk
 					npairs;
 		int			c;
 
-		if (lkeep && lk->entry_null && lk->entry_null[l])
+		if (rkeep && ((lk->entry_null && lk->entry_null[l]) ||
+					  (rk->entry_null && rk->entry_null[r])))
+		{
+			/* NULLs match nothing, but of both inputs stand at one place: a join above merges by it */
+			c = KeyVectorCompare(lk, l, rk, r);
+			if (c == 0)
+				c = -1;
+		}
+		else if (lkeep && lk->entry_null && lk->entry_null[l])
 			c = -1;
-		else if (rkeep && rk->entry_null && rk->entry_null[r])
-			c = 1;
 		else if (exact)
 			c = lk->k64[l] < rk->k64[r] ? -1 : lk->k64[l] > rk->k64[r];
 		else

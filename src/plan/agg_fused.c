@@ -17,6 +17,7 @@
 #include "optimizer/tlist.h"
 #include "plan/agg_fused.h"
 #include "plan/bucketed.h"
+#include "plan/key_expr.h"
 #include "plan/join_plan.h"
 #include "plan/partial_path.h"
 #include "utils/selfuncs.h"
@@ -225,13 +226,12 @@ GroupedVars(const BucketInput *input, List *exprs)
 
 		foreach(lc, exprs)
 		{
-			Node	   *expr = lfirst(lc);
+			Node	   *expr = StripCasts(lfirst(lc));
 
 			if (BucketInputKey(input, expr) != k)
 				continue;
-			while (IsA(expr, RelabelType))
-				expr = (Node *) ((RelabelType *) expr)->arg;
-			vars = lappend(vars, expr);
+			/* a merged key stands in the output of the input as its first expression */
+			vars = lappend(vars, IsA(expr, Var) ? expr : linitial(input->vars[k]));
 			break;
 		}
 	}
@@ -292,7 +292,7 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 														   (AttrNumber) resno++, NULL, false));
 		kinds = lappend_int(kinds, IsA(output, Var) ? BATCH_AGG_NONE :
 							BatchAggKindOf((Aggref *) output));
-		columns = lappend_int(columns, var ? ColumnOfChild(child, kind, var) : -1);
+		columns = lappend_int(columns, var ? ColumnOfChild(child, kind, (Node *) var) : -1);
 	}
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = (List *) lsecond(best_path->custom_private);

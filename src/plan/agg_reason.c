@@ -11,6 +11,7 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "plan/agg_path.h"
+#include "plan/key_expr.h"
 #include "plan/key_side.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -37,7 +38,7 @@ KeyList(PlannerInfo *root, const BucketInput *input)
 	List	   *names = NIL;
 
 	for (int k = 0; k < input->nkeys; k++)
-		names = lappend(names, ColumnLabel(root, linitial(input->vars[k])));
+		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
 	return WordList(names);
 }
 

@@ -10,6 +10,7 @@
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "plan/bucketed.h"
+#include "plan/key_expr.h"
 #include "plan/partial_path.h"
 #include "plan/scan_path.h"
 #include "utils/lsyscache.h"
@@ -248,21 +249,10 @@ BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 int
 BucketInputKey(const BucketInput *input, Node *expr)
 {
-	while (expr && IsA(expr, RelabelType))
-		expr = (Node *) ((RelabelType *) expr)->arg;
-	if (expr == NULL || !IsA(expr, Var) || BfVarIsNullable((Var *) expr))
-		return -1;
 	for (int k = 0; k < input->nkeys; k++)
 	{
-		ListCell   *lc;
-
-		foreach(lc, input->vars[k])
-		{
-			Var		   *key = lfirst_node(Var, lc);
-
-			if (key->varno == ((Var *) expr)->varno && key->varattno == ((Var *) expr)->varattno)
-				return k;
-		}
+		if (IsKeyExpr(expr, input->vars[k], input->classes[k]))
+			return k;
 	}
 	return -1;
 }
@@ -275,15 +265,8 @@ SameKeys(const BucketInput *a, const BucketInput *b)
 		return false;
 	for (int k = 0; k < a->nkeys; k++)
 	{
-		ListCell   *lc;
-
-		if (list_length(a->vars[k]) != list_length(b->vars[k]))
+		if (!SameKeyExprs(a->vars[k], b->vars[k]))
 			return false;
-		foreach(lc, a->vars[k])
-		{
-			if (!list_member(b->vars[k], lfirst(lc)))
-				return false;
-		}
 	}
 	return true;
 }

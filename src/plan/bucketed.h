@@ -18,7 +18,7 @@ typedef struct BucketInput
 {
 	int			nkeys;
 	KeyClass   *classes;		/* per key */
-	List	  **vars;			/* per key: Vars equal to it in every row */
+	List	  **vars;			/* per key: expressions equal to it in every row, see key_expr.h */
 	Path	   *path;			/* batches for a bucket join above; never given to add_path */
 	Path	   *rows_path;		/* rows for the executor, all rows of a key together */
 	Path	   *partial_rows_path;	/* the same, each key in one process; NULL: none */
@@ -32,8 +32,8 @@ typedef struct BucketInput
 extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * Which key an expression is, or -1.  A column that an outer join above the
- * input may have set to NULL is none.
+ * Which key an expression is, casts aside, or -1.  A column that an outer join
+ * above the input may have set to NULL is none.
  */
 extern int	BucketInputKey(const BucketInput *input, Node *expr);
 

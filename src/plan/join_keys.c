@@ -19,61 +19,16 @@
 #include "optimizer/paths.h"
 #include "plan/batch_qual.h"
 #include "plan/join_keys.h"
-#include "utils/fmgroids.h"
+#include "plan/key_expr.h"
 #include "utils/lsyscache.h"
-
-/* Casts that keep value, equality and order inside a class. */
-static bool
-IsWideningCast(Oid funcid)
-{
-	switch (funcid)
-	{
-		case F_INT4_INT2:
-		case F_INT8_INT2:
-		case F_INT8_INT4:
-		case F_FLOAT8_FLOAT4:
-			return true;
-		default:
-			return false;
-	}
-}
 
 Var *
 StripToColumn(Node *node)
 {
-	for (;;)
-	{
-		if (node == NULL)
-			return NULL;
-		if (IsA(node, RelabelType))
-			node = (Node *) ((RelabelType *) node)->arg;
-		else if (IsA(node, FuncExpr) && IsWideningCast(((FuncExpr *) node)->funcid))
-			node = (Node *) linitial(((FuncExpr *) node)->args);
-		else
-			break;
-	}
-	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 0 || BfVarIsNullable((Var *) node))
+	node = StripCasts(node);
+	if (node == NULL || !IsA(node, Var) || ((Var *) node)->varlevelsup != 0 || BfVarIsNullable((Var *) node))
 		return NULL;
 	return (Var *) node;
-}
-
-/* Is the expression one of the Vars that are the key? */
-static bool
-IsKey(Node *node, const List *vars, KeyClass keyclass)
-{
-	Var		   *var = StripToColumn(node);
-	ListCell   *lc;
-
-	if (var == NULL || KeyClassOfType(getBaseType(var->vartype)) != keyclass)
-		return false;
-	foreach(lc, vars)
-	{
-		Var		   *key = lfirst_node(Var, lc);
-
-		if (key->varno == var->varno && key->varattno == var->varattno)
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -87,7 +42,7 @@ SideIsKey(Node *side, EquivalenceClass *ec, JoinType jointype, const List *vars,
 {
 	ListCell   *lc;
 
-	if (IsKey(side, vars, keyclass))
+	if (IsKeyExpr(side, vars, keyclass))
 		return true;
 	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) ||
 		ec == NULL || ec->ec_has_volatile || BfEclassBelowOuterJoin(ec))
@@ -97,7 +52,7 @@ SideIsKey(Node *side, EquivalenceClass *ec, JoinType jointype, const List *vars,
 		EquivalenceMember *em = lfirst(lc);
 
 		if (!em->em_is_child && !em->em_is_const &&
-			IsKey((Node *) em->em_expr, vars, keyclass))
+			IsKeyExpr((Node *) em->em_expr, vars, keyclass))
 			return true;
 	}
 	return false;
@@ -144,7 +99,7 @@ ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
 	yside = swapped ? linitial(op->args) : lsecond(op->args);
 
 	update_mergeclause_eclasses(root, rinfo);
-	*exactly = IsKey(xside, xinput->vars[k], keyclass) && IsKey(yside, yinput->vars[k], keyclass);
+	*exactly = IsKeyExpr(xside, xinput->vars[k], keyclass) && IsKeyExpr(yside, yinput->vars[k], keyclass);
 	return *exactly ||
 		(SideIsKey(xside, swapped ? rinfo->right_ec : rinfo->left_ec, jointype,
 				   xinput->vars[k], keyclass) &&
@@ -180,8 +135,11 @@ FixedValues(PlannerInfo *root, List *vars, KeyClass keyclass)
 
 	foreach(lv, vars)
 	{
-		Var		   *var = lfirst_node(Var, lv);
+		Var		   *var = lfirst(lv);
 
+		/* of a merged column both sides would have to be looked at */
+		if (!IsA(var, Var))
+			continue;
 		foreach(lc, find_base_rel(root, var->varno)->baserestrictinfo)
 		{
 			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);

@@ -16,6 +16,7 @@
 #include "plan/join_path.h"
 #include "plan/join_plan.h"
 #include "plan/join_route.h"
+#include "plan/key_expr.h"
 #include "plan/partial_path.h"
 
 /* merging a row, in units of cpu_operator_cost */
@@ -87,11 +88,34 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *joinrel,
 	path->path.rows = joinrel->rows;
 }
 
-/* What is equal to the keys in the join's result. */
+/* Does the query name the merged column of a join with USING, or did before a full join was made another? */
+static bool
+HasMergedColumns(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->parse->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_JOIN && rte->joinmergedcols > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What is equal to the keys in the join's result; NULL when there is no such
+ * expression.
+ */
 static BucketInput *
-JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inner)
+JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
+			const BucketInput *outer, const BucketInput *inner)
 {
 	BucketInput *input = palloc0(sizeof(BucketInput));
+	bool		merge = jointype == JOIN_FULL ||
+		((jointype == JOIN_LEFT || jointype == JOIN_INNER) && HasMergedColumns(root));
+	int			ojrelid = IS_OUTER_JOIN(jointype) ? BfOuterJoinRelid(sjinfo) : 0;
 
 	input->nkeys = outer->nkeys;
 	input->classes = outer->classes;
@@ -99,8 +123,20 @@ JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inne
 	for (int k = 0; k < outer->nkeys; k++)
 	{
 		/* the inner key of an outer join may be NULL where the outer one is not */
-		input->vars[k] = jointype == JOIN_INNER ?
-			list_concat_copy(outer->vars[k], inner->vars[k]) : outer->vars[k];
+		if (jointype == JOIN_FULL)
+			input->vars[k] = NIL;
+		else if (jointype == JOIN_INNER)
+			input->vars[k] = list_concat_copy(outer->vars[k], inner->vars[k]);
+		else
+			input->vars[k] = list_copy(outer->vars[k]);
+		/* which core makes of a full join that a condition rules rows out of */
+		if (merge)
+			input->vars[k] = list_concat(input->vars[k],
+										 MergedKeyExprs(outer->vars[k],
+														jointype == JOIN_FULL ? ojrelid : 0,
+														inner->vars[k], ojrelid));
+		if (input->vars[k] == NIL)
+			return NULL;
 	}
 	input->nbuckets = Min(outer->nbuckets, inner->nbuckets);
 	input->holds_routed = outer->holds_routed || inner->holds_routed;
@@ -108,10 +144,11 @@ JoinedInput(JoinType jointype, const BucketInput *outer, const BucketInput *inne
 	return input;
 }
 
+/* joined: the path is read by another node of ours, as a way to deliver the join; NULL: it gives rows. */
 static CustomPath *
 MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 			 JoinType jointype, JoinPathExtraData *extra, JoinClauses *clauses,
-			 const BucketInput *outer, const BucketInput *inner, bool as_input)
+			 const BucketInput *outer, const BucketInput *inner, const BucketInput *joined)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -128,9 +165,10 @@ MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 	path->methods = &bucket_join_path_methods;
 	path->custom_paths = list_make2(outer->path, inner->path);
 	BfSetCustomRestrictInfo(path, extra->restrictlist);
-	path->custom_private = JoinPathPrivate(jointype, outer, inner, clauses, outerrel, as_input);
+	path->custom_private = JoinPathPrivate(jointype, outer, inner, clauses, outerrel,
+										   joined ? FirstVars(joined) : NIL);
 	CostBucketJoin(root, path, joinrel, outerrel, innerrel, extra, clauses,
-				   outer, inner, as_input);
+				   outer, inner, joined != NULL);
 	return path;
 }
 
@@ -193,6 +231,7 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 		foreach(li, join.inners)
 		{
 			BucketInput *inner = lfirst(li);
+			BucketInput *joined;
 			CustomPath *path;
 			int			workers;
 
@@ -201,7 +240,7 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 							  &join.clauses) != REASON_NONE)
 				continue;
 			path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-								&join.clauses, outer, inner, false);
+								&join.clauses, outer, inner, NULL);
 			BucketedNoteCost(joinrel, (Path *) path);
 			add_path(joinrel, (Path *) path);
 
@@ -213,30 +252,27 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 			if (workers > 0)
 			{
 				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-									&join.clauses, outer, inner, false);
+									&join.clauses, outer, inner, NULL);
 				MakePartial((Path *) path, workers);
 				add_partial_path(joinrel, (Path *) path);
 			}
-			/* the keys of a full join's result are in neither input's column */
-			if (jointype != JOIN_FULL)
+			joined = JoinedInput(root, jointype, extra->sjinfo, outer, inner);
+			if (joined == NULL)
+				continue;
+			joined->rows_path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
+													  jointype, extra, &join.clauses,
+													  outer, inner, NULL);
+			if (workers > 0)
 			{
-				BucketInput *joined = JoinedInput(jointype, outer, inner);
-
-				joined->rows_path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
-														  jointype, extra, &join.clauses,
-														  outer, inner, false);
-				if (workers > 0)
-				{
-					joined->partial_rows_path =
-						(Path *) MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-											  &join.clauses, outer, inner, false);
-					MakePartial(joined->partial_rows_path, workers);
-				}
-				joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
-													 jointype, extra, &join.clauses,
-													 outer, inner, true);
-				BucketInputAdd(joinrel, joined);
+				joined->partial_rows_path =
+					(Path *) MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
+										  &join.clauses, outer, inner, NULL);
+				MakePartial(joined->partial_rows_path, workers);
 			}
+			joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
+												 jointype, extra, &join.clauses,
+												 outer, inner, joined);
+			BucketInputAdd(joinrel, joined);
 		}
 	}
 }

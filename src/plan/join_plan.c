@@ -16,12 +16,12 @@
 enum JoinPathPrivateIndex
 {
 	PATH_TYPE,					/* integer list of one */
-	PATH_OUTER_KEYS,			/* per key, the Var at the outer input that stands for it */
+	PATH_OUTER_KEYS,			/* per key, the expression at the outer input that stands for it */
 	PATH_INNER_KEYS,
 	PATH_RESIDUAL,				/* RestrictInfos */
 	PATH_OTHERQUALS,			/* RestrictInfos */
 	PATH_OUTER_RELIDS,			/* integer list */
-	PATH_AS_INPUT,				/* integer list of one */
+	PATH_OUTPUT_KEYS,			/* read by a node of ours: per key, the expression in the output */
 	PATH_ROUTED					/* integer list of two: is the side routed? */
 };
 
@@ -37,7 +37,7 @@ FirstVars(const BucketInput *input)
 
 List *
 JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *inner,
-				const JoinClauses *clauses, RelOptInfo *outerrel, bool as_input)
+				const JoinClauses *clauses, RelOptInfo *outerrel, List *output_keys)
 {
 	List	   *relids = NIL;
 	int			relid = -1;
@@ -48,7 +48,7 @@ JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *
 	result = list_make5(list_make1_int(jointype), FirstVars(outer), FirstVars(inner),
 						clauses->residual, clauses->otherquals);
 	result = lappend(result, relids);
-	result = lappend(result, list_make1_int(as_input));
+	result = lappend(result, output_keys);
 	return lappend(result, list_make2_int(outer->routed, inner->routed));
 }
 
@@ -127,11 +127,13 @@ AsListed(Node *node, void *context)
  * The column of a child that holds a Var: its attribute number in a Foreign
  * Scan, its place in the output of a BucketJoin, an Append or a plan that is
  * routed.  Which outer joins may have nulled it does not matter: the child
- * delivers it as it is there.
+ * delivers it as it is there.  A merged key stands in the output as the key
+ * expression itself.
  */
 int
-ColumnOfChild(Plan *child, BatchInputKind kind, Var *var)
+ColumnOfChild(Plan *child, BatchInputKind kind, Node *expr)
 {
+	Var		   *var = (Var *) expr;
 	List	   *tlist;
 	ListCell   *lc;
 	int			i = 0;
@@ -144,17 +146,17 @@ ColumnOfChild(Plan *child, BatchInputKind kind, Var *var)
 	else if (IsA(child, CustomScan))
 		tlist = ((CustomScan *) child)->custom_scan_tlist;
 	else
-		return var->varattno;
+		return castNode(Var, expr)->varattno;
 	foreach(lc, tlist)
 	{
 		Var		   *have = (Var *) lfirst_node(TargetEntry, lc)->expr;
 
-		if (IsA(have, Var) && have->varno == var->varno && have->varattno == var->varattno)
+		if (IsA(have, Var) && IsA(expr, Var) ?
+			have->varno == var->varno && have->varattno == var->varattno : equal(have, expr))
 			return i;
 		i++;
 	}
-	elog(ERROR, "column %d of relation %d is not in the output of a bucket join",
-		 var->varattno, var->varno);
+	elog(ERROR, "a column is not in the output of a bucket join");
 	return -1;
 }
 
@@ -168,13 +170,13 @@ KindOfChild(Plan *child)
 }
 
 List *
-KeyColumns(Plan *child, BatchInputKind kind, List *vars)
+KeyColumns(Plan *child, BatchInputKind kind, List *exprs)
 {
 	List	   *columns = NIL;
 	ListCell   *lc;
 
-	foreach(lc, vars)
-		columns = lappend_int(columns, ColumnOfChild(child, kind, lfirst_node(Var, lc)));
+	foreach(lc, exprs)
+		columns = lappend_int(columns, ColumnOfChild(child, kind, lfirst(lc)));
 	return columns;
 }
 
@@ -192,6 +194,8 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	List	   *routed = list_nth(private, PATH_ROUTED);
 	BatchInputKind outer_kind = linitial_int(routed) ? BATCH_INPUT_ROUTED : KindOfChild(outer_plan);
 	BatchInputKind inner_kind = lsecond_int(routed) ? BATCH_INPUT_ROUTED : KindOfChild(inner_plan);
+	List	   *output_keys = list_nth(private, PATH_OUTPUT_KEYS);
+	List	   *merged = NIL;
 	List	   *joinquals = OrderedClauses(list_nth(private, PATH_RESIDUAL));
 	List	   *otherquals = OrderedClauses(list_nth(private, PATH_OTHERQUALS));
 	List	   *vars = NIL;
@@ -211,8 +215,14 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	 * conditions on pairs, which are tested before anything is set to NULL,
 	 * are made to say the same.
 	 */
-	if (linitial_int(list_nth(private, PATH_AS_INPUT)))
-		vars = AddVars(vars, (Node *) outer_keys);
+	foreach(lc, output_keys)
+	{
+		/* what a full join, here or below, merged of the keys of its sides is one column */
+		if (IsA(lfirst(lc), Var))
+			vars = AddVars(vars, lfirst(lc));
+		else
+			merged = lappend(merged, lfirst(lc));
+	}
 	vars = AddVars(vars, (Node *) rel->reltarget->exprs);
 	vars = AddVars(vars, (Node *) otherquals);
 	vars = AddVars(vars, (Node *) joinquals);
@@ -225,6 +235,16 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = joinquals;
 	cscan->methods = &bucket_join_scan_methods;
+	foreach(lc, merged)
+	{
+		cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
+										   makeTargetEntry((Expr *) copyObject(lfirst(lc)),
+														   (AttrNumber) resno++, NULL, false));
+		sides = lappend_int(sides, JoinPathType(best_path) == JOIN_FULL ? JOIN_SIDE_EITHER : 0);
+		columns = lappend_int(columns, JoinPathType(best_path) == JOIN_FULL ?
+							  foreach_current_index(lc) :
+							  ColumnOfChild(outer_plan, outer_kind, lfirst(lc)));
+	}
 	foreach(lc, vars)
 	{
 		Var		   *var = lfirst_node(Var, lc);
@@ -234,8 +254,8 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 										   makeTargetEntry((Expr *) copyObject(var),
 														   (AttrNumber) resno++, NULL, false));
 		sides = lappend_int(sides, outer ? 0 : 1);
-		columns = lappend_int(columns, outer ? ColumnOfChild(outer_plan, outer_kind, var) :
-							  ColumnOfChild(inner_plan, inner_kind, var));
+		columns = lappend_int(columns, outer ? ColumnOfChild(outer_plan, outer_kind, (Node *) var) :
+							  ColumnOfChild(inner_plan, inner_kind, (Node *) var));
 	}
 
 	/* no range table index may stand in custom_private: setrefs does not adjust it */

@@ -9,29 +9,31 @@
 #include "plan/join_keys.h"
 
 /*
- * What the path must carry for PlanBucketJoin.  as_input: the join is read
- * by another one, so that its keys stand first in its output.
+ * What the path must carry for PlanBucketJoin.  output_keys: where the join is
+ * read by another node of ours, the expressions that are the keys of its
+ * result, which stand first in its output; else NIL.
  */
 extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
 							 const BucketInput *inner, const JoinClauses *clauses,
-							 RelOptInfo *outerrel, bool as_input);
+							 RelOptInfo *outerrel, List *output_keys);
 
 /*
- * The column of a child plan that holds a Var: its attribute number where the
- * child is a Foreign Scan, else its place in the output.
+ * The column of a child plan that holds a Var, or the merged key of a full
+ * join: its attribute number where the child is a Foreign Scan, else its
+ * place in the output.
  */
-extern int	ColumnOfChild(Plan *child, BatchInputKind kind, Var *var);
+extern int	ColumnOfChild(Plan *child, BatchInputKind kind, Node *expr);
 
 /* The type of the join a path made with JoinPathPrivate is. */
 extern JoinType JoinPathType(const CustomPath *path);
 
-/* The same of a list of Vars. */
-extern List *KeyColumns(Plan *child, BatchInputKind kind, List *vars);
+/* The same of a list of such expressions. */
+extern List *KeyColumns(Plan *child, BatchInputKind kind, List *exprs);
 
 /* What a bucketed child is read as. */
 extern BatchInputKind KindOfChild(Plan *child);
 
-/* Per key, the Var that stands for it. */
+/* Per key, the expression that stands for it. */
 extern List *FirstVars(const BucketInput *input);
 
 /* PlanCustomPath */

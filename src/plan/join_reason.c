@@ -11,6 +11,7 @@
 #include "guc.h"
 #include "parser/parsetree.h"
 #include "plan/batch_qual.h"
+#include "plan/key_expr.h"
 #include "plan/key_side.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -22,7 +23,7 @@ KeyNames(PlannerInfo *root, const BucketInput *input)
 	List	   *names = NIL;
 
 	for (int k = 0; k < input->nkeys; k++)
-		names = lappend(names, ColumnLabel(root, linitial(input->vars[k])));
+		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
 	return WordList(names);
 }
 
@@ -120,9 +121,9 @@ CastCopy(PlannerInfo *root, const KeySide *side, const BucketInput *input, Oid t
 
 		foreach(lc, input->vars[k])
 		{
-			Var		   *key = lfirst_node(Var, lc);
+			Var		   *key = lfirst(lc);
 
-			if (key->varno != side->column->varno)
+			if (!IsA(key, Var) || key->varno != side->column->varno)
 				continue;
 			columns = lappend(columns, makeString(get_attname(relid, key->varattno, false)));
 			types = lappend(types, k == side->key ? format_type_be(type) : NULL);
@@ -341,12 +342,16 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		else if (oside.lost || iside.lost)
 		{
 			const KeySide *lost = oside.lost ? &oside : &iside;
+			Node	   *key = linitial((oside.lost ? outer : inner)->vars[0]);
 
 			found.code = REASON_OUTER_JOIN_POSITION;
 			found.detail = psprintf("%s comes out of an outer join that may have set it to NULL, so that %s is not bucketed by it",
 									SideText(root, lost),
 									RelationLabel(root, oside.lost ? join->outerrel->relids : join->innerrel->relids));
-			found.hint = "Join by the column of the side whose rows are all kept, or do this join before the outer join.";
+			found.hint = IsA(key, Var) ?
+				"Join by the column of the side whose rows are all kept, or do this join before the outer join." :
+				psprintf("Join by %s, if that is what is meant; USING names it by the column alone.",
+						 KeyExprLabel(root, key));
 		}
 		else if ((oside.inside && (iside.inside || iside.key >= 0)) ||
 				 (iside.inside && oside.key >= 0))
@@ -367,13 +372,13 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 
 	for (int k = 0; k < outer->nkeys; k++)
 	{
-		char	   *name = ColumnLabel(root, linitial(outer->vars[k]));
+		char	   *name = KeyExprLabel(root, linitial(outer->vars[k]));
 
 		if (bms_is_member(k, matched))
 			present = lappend(present, name);
 		else
 			missing = lappend(missing, k < nkeys ?
-							  psprintf("%s = %s", name, ColumnLabel(root, linitial(inner->vars[k]))) : name);
+							  psprintf("%s = %s", name, KeyExprLabel(root, linitial(inner->vars[k]))) : name);
 	}
 	if (Rank(rejection->code) <= Rank(REASON_OUTER_JOIN_POSITION))
 		return;
@@ -403,8 +408,8 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 	{
 		rejection->code = REASON_CONSTANT_KEY;
 		rejection->detail = psprintf("%s and %s are both a constant: no condition is left between them",
-									 ColumnLabel(root, linitial(outer->vars[0])),
-									 ColumnLabel(root, linitial(inner->vars[0])));
+									 KeyExprLabel(root, linitial(outer->vars[0])),
+									 KeyExprLabel(root, linitial(inner->vars[0])));
 		rejection->hint = "Nothing is to be done: each scan reads the bucket of the constant only.";
 	}
 	else if (rejection->detail == NULL)
@@ -415,8 +420,8 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 									 InputText(root, join->outerrel, outer),
 									 InputText(root, join->innerrel, inner));
 		rejection->hint = psprintf("Add %s = %s to the condition, not under OR or IS NOT DISTINCT FROM.",
-								   ColumnLabel(root, linitial(outer->vars[0])),
-								   ColumnLabel(root, linitial(inner->vars[0])));
+								   KeyExprLabel(root, linitial(outer->vars[0])),
+								   KeyExprLabel(root, linitial(inner->vars[0])));
 	}
 }
 

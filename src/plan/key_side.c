@@ -5,8 +5,10 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "plan/key_expr.h"
 #include "plan/key_side.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -37,17 +39,16 @@ ColumnUnderCasts(Node *node)
 int
 KeyNumber(const BucketInput *input, Var *var)
 {
-	if (BfVarIsNullable(var))
-		return -1;
+	ListCell   *lc;
+
 	for (int k = 0; k < input->nkeys; k++)
 	{
-		ListCell   *lc;
-
 		foreach(lc, input->vars[k])
 		{
-			Var		   *key = lfirst_node(Var, lc);
+			Var		   *key = lfirst(lc);
 
-			if (key->varno == var->varno && key->varattno == var->varattno)
+			if (IsA(key, Var) && key->varno == var->varno && key->varattno == var->varattno &&
+				BfSameNullingRels(key, var))
 				return k;
 		}
 	}
@@ -89,6 +90,12 @@ LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, KeySide *sid
 	{
 		side->key = KeyNumber(input, side->column);
 		side->lost = side->key < 0 && IsBucketColumn(root, side->column);
+		return;
+	}
+	side->key = BucketInputKey(input, expr);
+	if (side->key >= 0)
+	{
+		side->column = KeyExprColumn(expr);
 		return;
 	}
 	foreach(lc, pull_var_clause(expr, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
@@ -145,7 +152,7 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 		columns = lappend(columns, makeString(get_attname(rte->relid, found->varattno, false)));
 		/* a type that cannot be a bucket column becomes that of the key */
 		types = lappend(types, KeyClassOfType(getBaseType(found->vartype)) != KEYCLASS_NONE ? NULL :
-						format_type_be(getBaseType(linitial_node(Var, input->vars[k])->vartype)));
+						format_type_be(getBaseType(exprType(linitial(input->vars[k])))));
 	}
 	return BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets);
 }

@@ -266,21 +266,9 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	}
 	else
 	{
-		Cost		cost;
-
-		if (BucketedCost(rel, &cost))
-		{
-			rejection->code = REASON_OUTER_JOIN_POSITION;
-			rejection->detail = psprintf("after the FULL join %s the key stands in neither input's column alone",
-										 RelationLabel(root, rel->relids));
-			rejection->hint = "Do the FULL join last, or write its result to a bucketed table with bucketfdw.create_table_as.";
-		}
-		else
-		{
-			rejection->code = REASON_NOT_BUCKETED;
-			rejection->detail = psprintf("the join %s is not made by buckets", RelationLabel(root, rel->relids));
-			rejection->hint = "First see why that join is not: bucketfdw.why_not has a row for it.";
-		}
+		rejection->code = REASON_NOT_BUCKETED;
+		rejection->detail = psprintf("the join %s is not made by buckets", RelationLabel(root, rel->relids));
+		rejection->hint = "First see why that join is not: bucketfdw.why_not has a row for it.";
 	}
 }
 
