@@ -38,7 +38,7 @@ def options(arguments):
     parser.add_argument("--edges", type=int, default=4000000)
     parser.add_argument("--graph-work-mem", default="64MB", help="work_mem of the part graph, for all sessions")
     parser.add_argument("--tpch-scale", default="1", help="scale factor: 0.1, 1, 5")
-    parser.add_argument("--tpch-timeout", type=int, default=300, help="seconds a query of TPC-H may take")
+    parser.add_argument("--tpch-timeout", type=int, default=120, help="seconds a query of TPC-H may take")
     parser.add_argument("--tpch-queries", default="", help="comma separated numbers; default all")
     parser.add_argument("--tpch-indexes", action="store_true", help="indexes on the foreign keys of the heap tables too")
     parser.add_argument("--cold-by", choices=("drop_caches", "fadvise"), default="drop_caches",

@@ -59,6 +59,28 @@ SELECT col, typ, batched(format('%I <> ALL (%L::%s[])', col, vals, typ)), batche
 FROM vals ORDER BY 1, 2;
 SELECT batched('i4 NOT IN (1, 2, 3)'), batched('i4 NOT IN (1, NULL, 3)'), batched('NOT (i4 IN (1, 2) OR i8 = 3)'),
 	batched('t NOT IN (''a0'', ''ab1'')'), batched('i4 NOT IN (0,1,2,3,4,5,6,7,8,9,10,11,12,13)'), batched('bucketfdw.bucket_id(4, id) <> ALL (''{1,2}'')');
+-- a date column and a constant timestamp, a timestamp column and a constant date
+SELECT op, string_agg(DISTINCT regexp_replace(batched(format('d %s timestamp %L', op, v)), ', same.*', ', same'), '; ') AS date_with_midnight,
+	string_agg(DISTINCT regexp_replace(batched(format('d %s timestamp %L', op, v + interval '3 hours')), ', same.*', ', same'), '; ') AS with_other_time,
+	string_agg(DISTINCT regexp_replace(batched(format('timestamp %L %s d', v + interval '3 hours', op)), ', same.*', ', same'), '; ') AS the_other_way,
+	string_agg(DISTINCT regexp_replace(batched(format('ts %s date %L', op, v::date)), ', same.*', ', same'), '; ') AS timestamp_with_date
+FROM unnest(ARRAY['<', '<=', '=', '>=', '>', '<>']) op,
+	unnest('{2024-01-01,2024-01-03,2024-05-17,1999-12-31,0044-03-15 BC}'::timestamp[]) v GROUP BY 1 ORDER BY 1;
+SELECT c, batched(c) FROM unnest(ARRAY['d >= date ''2024-02-01'' - interval ''1 month''', 'd < date ''2024-02-01'' + interval ''1 hour''',
+	'd < timestamp ''infinity''', 'd <= timestamp ''-infinity''', 'd = timestamp ''infinity''', 'ts >= date ''infinity''', 'ts > date ''-infinity''',
+	'ts < date ''5874897-12-31''', 'd < timestamp ''294276-12-31''', 'd < NULL::timestamp', 'd < timestamptz ''2024-02-01''', 'ts < timestamptz ''2024-02-01''',
+	'd = ANY (ARRAY[timestamp ''2024-02-01''])', 'd < timestamp ''2024-01-09 12:00'' OR ts = date ''2024-01-02''']) c;
+SELECT measured('SELECT id FROM q_b WHERE d > timestamp ''2030-01-01 01:00''', 'Blocks Read') AS blocks;
+CREATE TABLE edge_h (id int, d date, ts timestamp);
+INSERT INTO edge_h SELECT row_number() OVER (), d, CASE WHEN d < '290000-01-01' OR d = 'infinity' THEN d END
+FROM unnest('{-infinity,4713-01-01 BC,0001-12-31 BC,0001-01-01,1969-12-31,1970-01-01,1999-12-31,2000-01-01,2000-01-02,294276-12-31,5874897-12-31,infinity,NULL}'::date[]) d;
+CREATE FOREIGN TABLE edge_b (id int, d date, ts timestamp) SERVER bucketfdw OPTIONS (bucket_by 'id', buckets '2');
+INSERT INTO edge_b TABLE edge_h;
+SELECT op, string_agg(DISTINCT regexp_replace(same(format('SELECT id FROM edge_b WHERE d %s timestamp %L', op, v)), ',.*', ''), ';') AS dates,
+	string_agg(DISTINCT regexp_replace(same(format('SELECT id FROM edge_b WHERE ts %s date %L', op, v::date)), ',.*', ''), ';') AS timestamps
+FROM unnest(ARRAY['<', '<=', '=', '>=', '>', '<>']) op,
+	unnest('{-infinity,4713-01-01 BC,0001-12-31 BC,0001-12-31 23:59:59.999999 BC,0001-01-01 00:00:00.000001,1969-12-31 12:00,1970-01-01,1999-12-31 23:59:59.999999,2000-01-01,2000-01-01 00:00:00.000001,294276-12-31 12:00,infinity}'::timestamp[]) v
+GROUP BY 1 ORDER BY 1;
 -- booleans
 SELECT c, batched(c) FROM unnest(ARRAY['f', 'NOT f', 'f = true', 'f <> true', 'f IS TRUE', 'f IS NOT TRUE', 'f IS FALSE', 'f IS NOT FALSE',
 	'f IS UNKNOWN', 'f IS NOT UNKNOWN', 'NOT (f IS TRUE)', 'f AND i4 = 5', 'f OR i4 = 5', 'NOT f OR f IS NULL', 'f = (i4 > 5)', 'f < true', 'f IN (true)']) c;
@@ -106,5 +128,5 @@ CREATE FOREIGN TABLE fb_b (k bool, i int) SERVER bucketfdw OPTIONS (bucket_by 'k
 INSERT INTO fb_b SELECT * FROM fb_h;
 SELECT c, same('SELECT * FROM fb_b WHERE ' || c), measured('SELECT * FROM fb_b WHERE ' || c, 'Buckets Read')
 FROM unnest(ARRAY['k', 'NOT k', 'k IS TRUE', 'k IS UNKNOWN', 'k OR i = 7', 'k IS NOT TRUE']) c;
-DROP FOREIGN TABLE q_b, fb_b;
-DROP TABLE q_h, fb_h, vals;
+DROP FOREIGN TABLE q_b, fb_b, edge_b;
+DROP TABLE q_h, fb_h, edge_h, vals;

@@ -109,6 +109,7 @@ def run(bench):
         say(f"TPC-H query {number}")
         name = f"Q{number}"
         found = measure(peers, query, o.rounds, seconds=o.tpch_timeout)
+        say(", ".join(f"{label} {ms(taken)}" for label, taken in found.items()))
         mine, heap = best(found, *labels[:2]), best(found, *labels[2:4])
         part = ratio(heap, mine)
         ratios += [part] if part else []

@@ -20,25 +20,38 @@
 #include "optimizer/optimizer.h"
 #include "plan/batch_qual.h"
 #include "spec/collation.h"
+#include "utils/date.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
+
+/* As KeyOperatorStrategy, with a class for each input. */
+static int
+OperatorStrategy(Oid opno, KeyClass *left, KeyClass *right)
+{
+	Oid			lefttype;
+	Oid			righttype;
+	TypeCacheEntry *type;
+
+	op_input_types(opno, &lefttype, &righttype);
+	*left = KeyClassOfType(lefttype);
+	*right = KeyClassOfType(righttype);
+	if (*left == KEYCLASS_NONE || *right == KEYCLASS_NONE)
+		return 0;
+	/* GetDefaultOpClass reads the catalog each time, the type cache keeps the answer */
+	type = lookup_type_cache(lefttype, TYPECACHE_BTREE_OPFAMILY);
+	if (!OidIsValid(type->btree_opf))
+		return 0;
+	return get_op_opfamily_strategy(opno, type->btree_opf);
+}
 
 int
 KeyOperatorStrategy(Oid opno, KeyClass *keyclass)
 {
-	Oid			left;
-	Oid			right;
-	TypeCacheEntry *type;
+	KeyClass	right;
+	int			strategy = OperatorStrategy(opno, keyclass, &right);
 
-	op_input_types(opno, &left, &right);
-	*keyclass = KeyClassOfType(left);
-	if (*keyclass == KEYCLASS_NONE || KeyClassOfType(right) != *keyclass)
-		return 0;
-	/* GetDefaultOpClass reads the catalog each time, the type cache keeps the answer */
-	type = lookup_type_cache(left, TYPECACHE_BTREE_OPFAMILY);
-	if (!OidIsValid(type->btree_opf))
-		return 0;
-	return get_op_opfamily_strategy(opno, type->btree_opf);
+	return *keyclass == right ? strategy : 0;
 }
 
 bool
@@ -168,13 +181,98 @@ RelationSide(Node *node, Index varno, LeafQual *qual)
 	return BucketIdSide(node, varno, qual);
 }
 
+/* The comparison an operator makes, between inputs of which classes; false if it is none of ours. */
+static bool
+ComparisonOfOperator(Oid opno, LeafQualOp *op, KeyClass *left, KeyClass *right)
+{
+	Oid			negator;
+
+	switch (OperatorStrategy(opno, left, right))
+	{
+		case BTLessStrategyNumber:
+			*op = LEAF_LT;
+			return true;
+		case BTLessEqualStrategyNumber:
+			*op = LEAF_LE;
+			return true;
+		case BTEqualStrategyNumber:
+			*op = LEAF_EQ;
+			return true;
+		case BTGreaterEqualStrategyNumber:
+			*op = LEAF_GE;
+			return true;
+		case BTGreaterStrategyNumber:
+			*op = LEAF_GT;
+			return true;
+		default:
+			break;
+	}
+	negator = get_negator(opno);
+	if (!OidIsValid(negator) || OperatorStrategy(negator, left, right) != BTEqualStrategyNumber)
+		return false;
+	*op = LEAF_NE;
+	return true;
+}
+
+/*
+ * A date column compared with a constant timestamp, which is what
+ * date '1998-12-01' - interval '90 days' is, or a timestamp column with a
+ * constant date: the constant of the column's own type, and the comparison
+ * with it that keeps the same rows.  NULL if there is none.
+ */
+static Const *
+ConstantOfColumnType(Const *value, KeyClass column, LeafQualOp *op)
+{
+	if (value->constisnull)
+		return NULL;
+	if (column == KEYCLASS_DATE && value->consttype == TIMESTAMPOID)
+	{
+		Timestamp	timestamp = DatumGetTimestamp(value->constvalue);
+		DateADT		date;
+
+		if (TIMESTAMP_IS_NOBEGIN(timestamp))
+			DATE_NOBEGIN(date);
+		else if (TIMESTAMP_IS_NOEND(timestamp))
+			DATE_NOEND(date);
+		else
+		{
+			int64		time = timestamp % USECS_PER_DAY;
+
+			if (time < 0)
+				time += USECS_PER_DAY;
+			date = (DateADT) ((timestamp - time) / USECS_PER_DAY);
+			if (time > 0)
+			{
+				/* no date is equal; the day itself is less */
+				if (*op == LEAF_LT)
+					*op = LEAF_LE;
+				else if (*op == LEAF_GE)
+					*op = LEAF_GT;
+				else if (*op == LEAF_EQ || *op == LEAF_NE)
+					return NULL;
+			}
+		}
+		return makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), DateADTGetDatum(date), false, true);
+	}
+	if (column == KEYCLASS_TIMESTAMP && value->consttype == DATEOID)
+	{
+		int			overflow = 0;
+		Timestamp	timestamp = date2timestamp_opt_overflow(DatumGetDateADT(value->constvalue), &overflow);
+
+		if (overflow == 0)
+			return makeConst(TIMESTAMPOID, -1, InvalidOid, sizeof(Timestamp), TimestampGetDatum(timestamp),
+							 false, FLOAT8PASSBYVAL);
+	}
+	return NULL;
+}
+
 static bool
 QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 {
 	Node	   *other;
 	Oid			opno = op->opno;
 	KeyClass	keyclass;
-	int			strategy;
+	KeyClass	right;
 
 	if (list_length(op->args) != 2)
 		return false;
@@ -187,41 +285,14 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	}
 	else
 		return false;
-	if (!OidIsValid(opno) || !IsRunTimeConstant(other, varno))
+	if (!OidIsValid(opno) || !IsRunTimeConstant(other, varno) ||
+		!ComparisonOfOperator(opno, &qual->op, &keyclass, &right))
 		return false;
-
-	strategy = KeyOperatorStrategy(opno, &keyclass);
-	if (strategy == 0)
+	if (right != keyclass)
 	{
-		Oid			negator = get_negator(opno);
-
-		if (!OidIsValid(negator) ||
-			KeyOperatorStrategy(negator, &keyclass) != BTEqualStrategyNumber)
+		other = IsA(other, Const) ? (Node *) ConstantOfColumnType((Const *) other, keyclass, &qual->op) : NULL;
+		if (other == NULL)
 			return false;
-		qual->op = LEAF_NE;
-	}
-	else
-	{
-		switch (strategy)
-		{
-			case BTLessStrategyNumber:
-				qual->op = LEAF_LT;
-				break;
-			case BTLessEqualStrategyNumber:
-				qual->op = LEAF_LE;
-				break;
-			case BTEqualStrategyNumber:
-				qual->op = LEAF_EQ;
-				break;
-			case BTGreaterEqualStrategyNumber:
-				qual->op = LEAF_GE;
-				break;
-			case BTGreaterStrategyNumber:
-				qual->op = LEAF_GT;
-				break;
-			default:
-				return false;
-		}
 	}
 	if (qual->modulus > 0)
 	{
