@@ -8,10 +8,12 @@
 #include "compat.h"
 #include "exec/bucket_agg.h"
 #include "exec/bucket_join.h"
+#include "exec/bucket_rows.h"
 #include "fmgr.h"
 #include "guc.h"
 #include "load/load.h"
 #include "plan/agg_path.h"
+#include "plan/bucketed.h"
 #include "plan/join_path.h"
 #include "plan/plan_report.h"
 #include "storage/file_store.h"
@@ -28,6 +30,8 @@ _PG_init(void)
 	LoadInit();
 	BucketJoinInit();
 	BucketAggInit();
+	BucketRowsInit();
+	BucketedInit();
 	JoinPathInit();
 	AggPathInit();
 	PlanReportInit();

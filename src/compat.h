@@ -93,6 +93,21 @@
 						   nulls_first)
 #endif
 
+/* the btree strategy of a pathkey */
+#if PG_VERSION_NUM >= 180000
+#define BfPathkeyStrategy(pathkey) \
+	((pathkey)->pk_cmptype == COMPARE_GT ? BTGreaterStrategyNumber : BTLessStrategyNumber)
+#else
+#define BfPathkeyStrategy(pathkey) ((pathkey)->pk_strategy)
+#endif
+
+/* pathkeys of aggregates with DISTINCT or ORDER BY, which from 16 on expect their input so */
+#if PG_VERSION_NUM >= 160000
+#define BfAggregatePathkeys(root) list_copy_tail((root)->group_pathkeys, (root)->num_groupby_pathkeys)
+#else
+#define BfAggregatePathkeys(root) (NIL)
+#endif
+
 /* a provider must hand the join's clauses back from 17 on, or one-time filters are lost */
 #if PG_VERSION_NUM >= 170000
 #define BfSetCustomRestrictInfo(path, list) ((path)->custom_restrictinfo = (list))

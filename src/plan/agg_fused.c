@@ -214,7 +214,7 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 	AddPartialAggPath(root, input_rel, grouped_rel, best, outputs, having);
 }
 
-/* The column that stands for each key in the grouping clauses, in the order of the keys. */
+/* The column that stands for each key in the grouping clauses, or in the input, in the order of the keys. */
 static List *
 GroupedVars(const BucketInput *input, List *exprs)
 {
@@ -222,6 +222,8 @@ GroupedVars(const BucketInput *input, List *exprs)
 
 	for (int k = 0; k < input->nkeys; k++)
 	{
+		/* of a merged key, and of one that is fixed to a value and not grouped by */
+		Node	   *column = linitial(input->vars[k]);
 		ListCell   *lc;
 
 		foreach(lc, exprs)
@@ -230,17 +232,18 @@ GroupedVars(const BucketInput *input, List *exprs)
 
 			if (BucketInputKey(input, expr) != k)
 				continue;
-			/* a merged key stands in the output of the input as its first expression */
-			vars = lappend(vars, IsA(expr, Var) ? expr : linitial(input->vars[k]));
+			if (IsA(expr, Var))
+				column = expr;
 			break;
 		}
+		vars = lappend(vars, column);
 	}
 	return vars;
 }
 
 Path *
 FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-				  bool distinct, BucketInput *input)
+				  bool distinct, const BucketInput *input)
 {
 	/* core leaves the distinct relation's own target empty */
 	PathTarget *target = distinct ? input_rel->reltarget : output_rel->reltarget;
@@ -259,7 +262,7 @@ FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 
 Path *
 FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-						 bool distinct, BucketInput *input)
+						 bool distinct, const BucketInput *input)
 {
 	int			workers = AggWorkers(root, input_rel, output_rel, input, true);
 	Path	   *path = workers == 0 ? NULL :

@@ -18,10 +18,10 @@ extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
  * an input, not added to anything; NULL when an aggregate is core's.
  */
 extern Path *FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-							   bool distinct, BucketInput *input);
+							   bool distinct, const BucketInput *input);
 
 /* The same in several processes, each with the groups of its own keys; NULL too when one is enough. */
 extern Path *FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel,
-									  RelOptInfo *output_rel, bool distinct, BucketInput *input);
+									  RelOptInfo *output_rel, bool distinct, const BucketInput *input);
 
 #endif							/* BF_AGG_FUSED_H */

@@ -6,7 +6,9 @@
  * to each other.  They are not sorted as a whole, so no order is claimed; but
  * core's Agg in sorted mode compares neighbouring rows only, which is all
  * that is needed.  (Never core's Incremental Sort over such a stream: it
- * believes that an open group sorts last.)
+ * believes that an open group sorts last.)  Where groups are smaller than a
+ * key, or their rows are wanted in an order, the rows of each key are sorted
+ * among themselves (BucketRows).
  */
 #include "postgres.h"
 
@@ -23,32 +25,36 @@
 #include "plan/agg_path.h"
 #include "plan/batch_qual.h"
 #include "plan/bucketed.h"
+#include "plan/join_keys.h"
+#include "plan/partial_path.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 
 /*
- * Do the grouping clauses name every key and nothing else, by the equality
- * of the key's class?
+ * Do the grouping clauses name every key, by the equality of its class?  A
+ * key that conditions fix to a value need not be named.  *others: they name
+ * more.
  */
 static BucketReason
-GroupsByKey(const BucketInput *input, List *clauses, List *targetlist)
+GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses, bool *others)
 {
 	Bitmapset  *found = NULL;
-	bool		others = false;
+	int			nfound;
 	ListCell   *lc;
 
+	*others = false;
 	foreach(lc, clauses)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, targetlist);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
 		KeyClass	keyclass;
 		int			k = BucketInputKey(input, expr);
 
 		if (k < 0)
 		{
-			others = true;
+			*others = true;
 			continue;
 		}
 		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
@@ -60,9 +66,10 @@ GroupsByKey(const BucketInput *input, List *clauses, List *targetlist)
 	}
 	if (found == NULL)
 		return REASON_KEY_NOT_GROUPED;
-	if (bms_num_members(found) < input->nkeys)
-		return REASON_GROUP_KEY_SUBSET;
-	return others ? REASON_GROUP_KEY_SUPERSET : REASON_NONE;
+	nfound = bms_num_members(found);
+	for (int k = 0; k < input->nkeys; k++)
+		nfound += !bms_is_member(k, found) && KeyIsConstant(root, input, k);
+	return nfound < input->nkeys ? REASON_GROUP_KEY_SUBSET : REASON_NONE;
 }
 
 /* What the query asks for besides the keys. */
@@ -79,8 +86,6 @@ CheckQuery(PlannerInfo *root, bool distinct)
 		return REASON_SET_RETURNING;
 	if (distinct)
 	{
-		if (parse->hasDistinctOn)
-			return REASON_DISTINCT_ON;
 		if (parse->hasAggs || parse->hasWindowFuncs || parse->groupClause != NIL ||
 			parse->groupingSets != NIL)
 			return REASON_DISTINCT_OF_GROUPS;
@@ -88,24 +93,51 @@ CheckQuery(PlannerInfo *root, bool distinct)
 	}
 	if (parse->groupingSets != NIL)
 		return REASON_GROUPING_SETS;
-
-	/*
-	 * With ordered or distinct aggregates core may have decided that the input
-	 * comes sorted for them, and would skip their own sort.
-	 */
-	if (root->numOrderedAggs > 0)
-		return REASON_ORDERED_AGGREGATE;
 	return BfGroupClause(root) == NIL ? REASON_CONSTANT_KEY : REASON_NONE;
 }
 
+/*
+ * How the rows of a key must be sorted so that groups stand together in it,
+ * and come as the query wants them: DISTINCT ON takes the first row by ORDER
+ * BY, and aggregates with DISTINCT or ORDER BY, of which core may have decided
+ * that the input comes sorted for them, do not sort themselves then.
+ */
+static BucketReason
+OrderInKey(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, const BucketInput *input,
+		   bool others, RowOrder *order)
+{
+	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
+	ListCell   *lc;
+
+	memset(order, 0, sizeof(*order));
+	if (others && !RowOrderAddGroups(root, input_rel, input, order, clauses, root->processed_tlist))
+		return REASON_GROUP_KEY_SUPERSET;
+	if (!distinct)
+		return RowOrderAddPathkeys(input_rel, order, BfAggregatePathkeys(root)) ?
+			REASON_NONE : REASON_ORDERED_AGGREGATE;
+	if (!root->parse->hasDistinctOn)
+		return REASON_NONE;
+	foreach(lc, root->parse->sortClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+
+		if (BucketInputKey(input, expr) < 0 &&
+			!RowOrderAdd(order, expr, clause->sortop, clause->nulls_first))
+			return REASON_DISTINCT_ON;
+	}
+	return REASON_NONE;
+}
+
 BucketReason
-GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
-			  BucketInput **input)
+GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct,
+			  BucketInput **input, RowOrder *order)
 {
 	BucketReason result = CheckQuery(root, distinct);
 	ListCell   *lc;
 
 	*input = NULL;
+	memset(order, 0, sizeof(*order));
 	if (result != REASON_NONE)
 		return result;
 	if (IS_DUMMY_REL(input_rel))
@@ -114,30 +146,34 @@ GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, 
 	foreach(lc, BucketInputs(root, input_rel))
 	{
 		BucketInput *candidate = lfirst(lc);
-		BucketReason reason = GroupsByKey(candidate,
-										  distinct ? BfDistinctClause(root) : BfGroupClause(root),
-										  root->processed_tlist);
+		bool		others;
+		RowOrder	wanted;
+		BucketReason reason = GroupsByKey(root, candidate, distinct ? BfDistinctClause(root) :
+										  BfGroupClause(root), &others);
 
-		/* partitions are merged as batches only */
-		if (reason == REASON_NONE && candidate->rows_path == NULL &&
-			FusedGroupingPath(root, input_rel, output_rel, distinct, candidate) == NULL)
-			reason = REASON_PARTITIONED;
-
+		if (reason == REASON_NONE)
+			reason = OrderInKey(root, input_rel, distinct, candidate, others, &wanted);
 		if (*input == NULL || reason == REASON_NONE || result == REASON_KEY_NOT_GROUPED)
 		{
 			*input = candidate;
 			result = reason;
 		}
 		if (reason == REASON_NONE)
+		{
+			*order = wanted;
 			break;
+		}
 	}
 	return result;
 }
 
-/* An Agg in sorted mode over the clustered rows. */
+/*
+ * The first row of each group, or an Agg in sorted mode, over rows of which
+ * those of a group stand together.
+ */
 static Path *
-SortedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-			  bool distinct, Path *rows_path)
+GroupedPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+			bool distinct, Path *rows_path)
 {
 	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
 	List	   *exprs = get_sortgrouplist_exprs(clauses, root->processed_tlist);
@@ -148,10 +184,17 @@ SortedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 
 	/* one process of several sees its share of the keys */
 	ngroups = clamp_row_est(ngroups * Min(1.0, rows_path->rows / Max(input_rel->rows, 1)));
+	if (distinct && root->parse->hasDistinctOn)
+	{
+		GroupPath  *group = create_group_path(root, output_rel, path, clauses, NIL, ngroups);
+
+		/* core leaves the distinct relation's own target empty */
+		group->path.pathtarget = input_rel->reltarget;
+		return (Path *) group;
+	}
 	MemSet(&costs, 0, sizeof(costs));
 	if (!distinct)
 		get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
-	/* core leaves the distinct relation's own target empty */
 	return (Path *)
 		create_agg_path(root, output_rel, path,
 						distinct ? input_rel->reltarget : output_rel->reltarget,
@@ -160,16 +203,31 @@ SortedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						&costs, ngroups);
 }
 
+/* Rows of an input as the grouping wants them; in each of so many processes, 0: in one. */
+static Path *
+RowsForGroups(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input,
+			  const RowOrder *order, int workers)
+{
+	Path	   *ready = workers > 0 ? input->partial_rows_path : input->rows_path;
+
+	if (order->exprs == NIL && ready != NULL)
+		return ready;
+	return BucketRowsPath(root, input_rel, input, order, workers);
+}
+
 List *
 GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-			  bool distinct, BucketInput *input)
+			  bool distinct, const BucketInput *input, const RowOrder *order)
 {
-	Path	   *fused = FusedGroupingPath(root, input_rel, output_rel, distinct, input);
+	Path	   *rows = RowsForGroups(root, input_rel, input, order, 0);
+	Path	   *fused;
 	List	   *paths = NIL;
 
-	if (input->rows_path != NULL)
-		paths = lappend(paths, SortedAggPath(root, input_rel, output_rel, distinct,
-											   input->rows_path));
+	if (rows != NULL)
+		paths = lappend(paths, GroupedPath(root, input_rel, output_rel, distinct, rows));
+	if (order->exprs != NIL || (distinct && root->parse->hasDistinctOn))
+		return paths;
+	fused = FusedGroupingPath(root, input_rel, output_rel, distinct, input);
 	return fused ? lappend(paths, fused) : paths;
 }
 
@@ -180,19 +238,24 @@ GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
  */
 static List *
 PartialGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-					 bool distinct, BucketInput *input)
+					 bool distinct, const BucketInput *input, const RowOrder *order)
 {
-	Path	   *fused = FusedPartialGroupingPath(root, input_rel, output_rel, distinct, input);
+	int			workers = Min(PartialWorkers(root, input_rel, input->pages), (int) input->nbuckets);
+	Path	   *rows = workers == 0 || input->holds_routed ? NULL :
+		RowsForGroups(root, input_rel, input, order, workers);
+	Path	   *fused;
 	List	   *paths = NIL;
 
-	if (input->partial_rows_path != NULL)
+	if (rows != NULL)
 	{
-		Path	   *sorted = SortedAggPath(root, input_rel, output_rel, distinct,
-										   input->partial_rows_path);
+		Path	   *grouped = GroupedPath(root, input_rel, output_rel, distinct, rows);
 
-		if (sorted->parallel_safe)
-			paths = lappend(paths, sorted);
+		if (grouped->parallel_safe)
+			paths = lappend(paths, grouped);
 	}
+	if (order->exprs != NIL || (distinct && root->parse->hasDistinctOn))
+		return paths;
+	fused = FusedPartialGroupingPath(root, input_rel, output_rel, distinct, input);
 	return fused ? lappend(paths, fused) : paths;
 }
 
@@ -200,16 +263,17 @@ static void
 AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct)
 {
 	BucketInput *input;
+	RowOrder	order;
 	ListCell   *lc;
 
 	if (output_rel->reloptkind != RELOPT_UPPER_REL ||
-		GroupingCheck(root, input_rel, output_rel, distinct, &input) != REASON_NONE)
+		GroupingCheck(root, input_rel, distinct, &input, &order) != REASON_NONE)
 		return;
-	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input))
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, &order))
 		add_path(output_rel, lfirst(lc));
 	if (!output_rel->consider_parallel)
 		return;
-	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input))
+	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input, &order))
 	{
 		Path	   *path = lfirst(lc);
 		double		rows = path->rows * path->parallel_workers;
@@ -218,7 +282,7 @@ AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 				 create_gather_path(root, output_rel, path, path->pathtarget, NULL, &rows));
 	}
 	/* others than those below Gather, since core frees the ones that are beaten */
-	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input))
+	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input, &order))
 		add_partial_path(output_rel, lfirst(lc));
 }
 

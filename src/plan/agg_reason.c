@@ -115,12 +115,12 @@ PathName(const Path *path)
 /* What the cheapest way of grouping by buckets costs. */
 static Cost
 CheapestGrouping(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-				 bool distinct, BucketInput *input)
+				 bool distinct, BucketInput *input, const RowOrder *order)
 {
 	Cost		cheapest = -1;
 	ListCell   *lc;
 
-	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input))
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, order))
 	{
 		Path	   *path = lfirst(lc);
 
@@ -137,9 +137,10 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 	List	   *exprs = get_sortgrouplist_exprs(distinct ? root->parse->distinctClause :
 												root->parse->groupClause, root->processed_tlist);
 	BucketInput *input;
+	RowOrder	order;
 
 	memset(rejection, 0, sizeof(*rejection));
-	rejection->code = GroupingCheck(root, input_rel, output_rel, distinct, &input);
+	rejection->code = GroupingCheck(root, input_rel, distinct, &input, &order);
 	switch (rejection->code)
 	{
 		case REASON_NONE:
@@ -147,7 +148,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->detail = psprintf("%s looks cheaper", PathName(chosen));
 			rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost,
 										CheapestGrouping(root, input_rel, output_rel, distinct,
-														 input));
+														 input, &order));
 			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
 									   IsA(chosen, AggPath) && ((const AggPath *) chosen)->aggstrategy == AGG_HASHED ?
 									   "enable_hashagg" : "enable_sort");
@@ -168,9 +169,9 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 			break;
 		case REASON_GROUP_KEY_SUPERSET:
-			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s; this version groups by exactly the bucket columns",
+			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s; of these, what is no bucket column is volatile, has a subquery or is of a type without an order",
 										 KeyList(root, input), GroupNames(root, exprs));
-			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
+			rejection->hint = "Group by columns, or by expressions that are the same each time.";
 			break;
 		case REASON_TYPE_CLASS:
 			rejection->detail = "the grouping compares the bucket column as another type";
@@ -189,16 +190,16 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->hint = "Group by the bucket columns in a subquery, and the few rows that gives once more above it.";
 			break;
 		case REASON_ORDERED_AGGREGATE:
-			rejection->detail = "an aggregate has DISTINCT or ORDER BY: the rows of a group would have to be sorted";
-			rejection->hint = "min, max, bool_and and bool_or mean the same without DISTINCT or ORDER BY inside; for others nothing is to be done in the query.";
+			rejection->detail = "an aggregate has DISTINCT or ORDER BY of something that is volatile or has a subquery";
+			rejection->hint = "Aggregate columns, or expressions that are the same each time.";
 			break;
 		case REASON_SET_RETURNING:
 			rejection->detail = "a set-returning function stands in the SELECT list";
 			rejection->hint = "Group in a subquery with OFFSET 0 and call the function above it.";
 			break;
 		case REASON_DISTINCT_ON:
-			rejection->detail = "this version does DISTINCT by buckets, not DISTINCT ON";
-			rejection->hint = "Nothing is to be done in the query, unless GROUP BY with an aggregate says the same.";
+			rejection->detail = "DISTINCT ON takes the first row by something that is volatile or has a subquery";
+			rejection->hint = "Order by columns, or by expressions that are the same each time.";
 			break;
 		case REASON_DISTINCT_OF_GROUPS:
 			rejection->detail = "DISTINCT is applied to the result of aggregates, groups or window functions";
@@ -207,10 +208,6 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 		case REASON_ROW_MARKS:
 			rejection->detail = "the query locks rows of its tables";
 			rejection->hint = "Group in WITH g AS MATERIALIZED (...).";
-			break;
-		case REASON_PARTITIONED:
-			rejection->detail = "partitions are grouped together by BucketAggregate only, which does not take an aggregate of this query";
-			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 			break;
 		case REASON_PROVEN_EMPTY:
 			rejection->detail = "the input is proven to have no rows";

@@ -5,9 +5,11 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "guc.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "plan/bucketed.h"
 #include "plan/key_expr.h"
@@ -17,6 +19,8 @@
 #include "utils/memutils.h"
 
 #define BUCKETED_MAGIC 0x626b6564
+
+static set_rel_pathlist_hook_type prev_rel_hook = NULL;
 
 /* fdw_private of a join relation; no other wrapper may look there. */
 typedef struct BucketedJoin
@@ -324,4 +328,29 @@ BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
 	}
 	if (list_length(bucketed->inputs) < MAX_INPUTS)
 		bucketed->inputs = lappend(bucketed->inputs, input);
+}
+
+/*
+ * What an Append of partitions gives is decided when it is made.  For those
+ * who group its rows it is made while the target is columns, before
+ * expressions of the SELECT list come into it.
+ */
+static void
+RelPathsHook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	Query	   *parse = root->parse;
+
+	if (prev_rel_hook)
+		prev_rel_hook(root, rel, rti, rte);
+	if (bf_enable && bf_enable_bucketagg && rel->reloptkind == RELOPT_BASEREL &&
+		rel->part_rels != NULL && !IS_DUMMY_REL(rel) &&
+		(parse->groupClause != NIL || parse->distinctClause != NIL || parse->hasWindowFuncs))
+		(void) BucketInputs(root, rel);
+}
+
+void
+BucketedInit(void)
+{
+	prev_rel_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = RelPathsHook;
 }

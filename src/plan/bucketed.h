@@ -28,6 +28,9 @@ typedef struct BucketInput
 	bool		holds_routed;	/* that is so of this or of an input below: for one process only */
 } BucketInput;
 
+/* Install the planner hook; once, from _PG_init. */
+extern void BucketedInit(void);
+
 /* The ways to deliver a base or join relation; NIL when there is none. */
 extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
 

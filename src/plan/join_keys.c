@@ -155,6 +155,12 @@ FixedValues(PlannerInfo *root, List *vars, KeyClass keyclass)
 	return values;
 }
 
+bool
+KeyIsConstant(PlannerInfo *root, const BucketInput *input, int k)
+{
+	return FixedValues(root, input->vars[k], input->classes[k]) != NIL;
+}
+
 /* Are two values surely the same key?  Neither is volatile. */
 static bool
 SameValue(KeyClass keyclass, Node *a, Node *b)

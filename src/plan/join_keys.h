@@ -29,6 +29,9 @@ extern BucketReason JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 								  RelOptInfo *innerrel, const BucketInput *inner,
 								  JoinClauses *clauses);
 
+/* Do conditions on a table fix the k-th key to a value, the same in all rows? */
+extern bool KeyIsConstant(PlannerInfo *root, const BucketInput *input, int k);
+
 /* The column an expression is, under casts that do not change its value; NULL: none. */
 extern Var *StripToColumn(Node *node);
 

@@ -383,7 +383,7 @@ ReadsBuckets(Path *path)
 	path = linitial(PathChildren(path));
 	while (IsA(path, ProjectionPath))
 		path = ((ProjectionPath *) path)->subpath;
-	return IsBucketJoinPath(path, &jointype) ||
+	return IsBucketJoinPath(path, &jointype) || IsBucketRowsPath(path) ||
 		(IsA(path, ForeignPath) && BucketRelInfoGet(path->parent) != NULL);
 }
 
@@ -413,8 +413,8 @@ VisitAgg(Walk *walk, Path *path)
 	if (IsA(path, CustomPath))
 		used = true;
 	else
-		used = IsA(path, AggPath) && ((AggPath *) path)->aggstrategy == AGG_SORTED &&
-			ReadsBuckets(path);
+		used = ((IsA(path, AggPath) && ((AggPath *) path)->aggstrategy == AGG_SORTED) ||
+				IsA(path, GroupPath)) && ReadsBuckets(path);
 	if (!used)
 		GroupingReason(root, input, path->parent, distinct, path, &rejection);
 	AddRow(walk, "aggregate", RelationTitle(root, input->relids), NULL, used,
