@@ -19,7 +19,7 @@ KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
 	memcpy(kv->cols, cols, nkeys * sizeof(int));
 	memcpy(kv->classes, classes, nkeys * sizeof(KeyClass));
 	memcpy(kv->types, types, nkeys * sizeof(Oid));
-	kv->exact = (nkeys == 1 && KeyClassIsFixed(classes[0]));
+	kv->decides = (nkeys == 1 && KeyClassIsFixed(classes[0]));
 	kv->row_buffer = palloc(BF_BATCH_ROWS * sizeof(uint16));
 	kv->k64_buffer = palloc(BF_BATCH_ROWS * sizeof(int64));
 	kv->null_buffer = palloc(BF_BATCH_ROWS * sizeof(bool));
@@ -42,7 +42,7 @@ void
 KeyVectorPack(KeyVector *kv)
 {
 	kv->packed = true;
-	kv->exact = true;
+	kv->decides = true;
 }
 
 /* Images of two keys in one; NULL is above all values. */
@@ -73,10 +73,47 @@ BytesImage(const unsigned char *data, size_t len)
 {
 	uint64		word = 0;
 
-	memcpy(&word, data, Min(len, sizeof(word)));
-	word = pg_bswap64(word);
+	if (len >= sizeof(word))
+	{
+		memcpy(&word, data, sizeof(word));
+		word = pg_bswap64(word);
+	}
+	else if (len >= sizeof(uint32))
+	{
+		/* two words that overlap, of which the second one's first bytes go */
+		uint32		high;
+		uint32		low;
+
+		memcpy(&high, data, sizeof(high));
+		memcpy(&low, data + len - sizeof(low), sizeof(low));
+		word = (uint64) pg_bswap32(high) << 32 |
+			(uint32) ((uint64) pg_bswap32(low) << (8 * (sizeof(word) - len)));
+	}
+	else
+	{
+		for (size_t i = 0; i < len; i++)
+			word |= (uint64) data[i] << (56 - 8 * i);
+	}
 	/* to signed order */
 	return (int64) (word ^ (UINT64CONST(1) << 63));
+}
+
+static inline bool
+IsTextual(KeyClass keyclass)
+{
+	return keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BYTEA || keyclass == KEYCLASS_BPCHAR;
+}
+
+/* The bytes of a text that count. */
+static inline const unsigned char *
+TextBytes(KeyClass keyclass, Datum value, size_t *len)
+{
+	const struct varlena *v = (const struct varlena *) DatumGetPointer(value);
+
+	*len = VARSIZE_ANY_EXHDR(v);
+	if (keyclass == KEYCLASS_BPCHAR)
+		*len = KeyBlankTrimmedLength(VARDATA_ANY(v), (int) *len);
+	return (const unsigned char *) VARDATA_ANY(v);
 }
 
 int64
@@ -88,25 +125,48 @@ KeyImage64(KeyClass keyclass, Oid typid, Datum value)
 		case KEYCLASS_BYTEA:
 		case KEYCLASS_BPCHAR:
 			{
-				struct varlena *v = (struct varlena *) DatumGetPointer(value);
-				const unsigned char *data = (const unsigned char *) VARDATA_ANY(v);
-				size_t		len = VARSIZE_ANY_EXHDR(v);
+				size_t		len;
+				const unsigned char *data = TextBytes(keyclass, value, &len);
 
-				if (keyclass == KEYCLASS_BPCHAR)
-				{
-					while (len > 0 && data[len - 1] == ' ')
-						len--;
-				}
 				return BytesImage(data, len);
 			}
 		case KEYCLASS_UUID:
 			return BytesImage((const unsigned char *) DatumGetPointer(value), 16);
 		case KEYCLASS_NUMERIC:
-			/* no cheap monotone image: every comparison is a full one */
-			return 0;
+			return (int64) (KeyNumericPrefix(value) ^ (UINT64CONST(1) << 63));
 		default:
 			return KeySort64(keyclass, typid, value);
 	}
+}
+
+/*
+ * Images of texts from entry "from" on, without their first skip bytes.
+ * Texts hold no zero bytes: what is as short as an image is told by it.
+ */
+static void
+FillTextual(KeyVector *kv, const ColumnVector *vec, int from)
+{
+	const KeyClass keyclass = kv->classes[0];
+	const size_t skip = kv->skip;
+	size_t		longest = 0;
+
+	for (int i = from; i < kv->n; i++)
+	{
+		int			row = KeyVectorRow(kv, i);
+		size_t		len;
+		const unsigned char *data;
+
+		if (vec->nulls && vec->nulls[row])
+		{
+			kv->k64_buffer[i] = KEY64_NULL;
+			continue;
+		}
+		data = TextBytes(keyclass, vec->values[row], &len);
+		kv->k64_buffer[i] = len > skip ? BytesImage(data + skip, len - skip) : PG_INT64_MIN;
+		longest = Max(longest, len);
+	}
+	kv->exact = kv->nkeys == 1 && keyclass != KEYCLASS_BYTEA && longest <= skip + sizeof(int64);
+	kv->k64 = kv->k64_buffer;
 }
 
 /*
@@ -121,13 +181,11 @@ EntryImage(const KeyVector *kv, const ColumnVector *vec, int row)
 	return KeyImage64(kv->classes[0], kv->types[0], vec->values[row]);
 }
 
-void
-KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
+/* Find the entries of a batch. */
+static void
+FindEntries(KeyVector *kv, Batch *batch, bool keep_nulls)
 {
-	ColumnVector *first = BatchColumn(batch, kv->cols[0]);
 	bool		anynulls = false;
-	KeyClass	keyclass = kv->classes[0];
-	bool		direct = KeyClassIsFixed(keyclass) && keyclass != KEYCLASS_FLOAT;
 
 	kv->batch = batch;
 	kv->entry_null = NULL;
@@ -168,10 +226,25 @@ KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 		if (kept)
 			kv->entry_null = kv->null_buffer;
 	}
+}
 
+static void
+MakeImages(KeyVector *kv)
+{
+	Batch	   *batch = kv->batch;
+	ColumnVector *first = &batch->cols[kv->cols[0]];
+	KeyClass	keyclass = kv->classes[0];
+	bool		direct = KeyClassIsFixed(keyclass) && keyclass != KEYCLASS_FLOAT;
+
+	kv->exact = kv->decides;
 	if (kv->packed)
 	{
-		FillPacked(kv, first, BatchColumn(batch, kv->cols[1]));
+		FillPacked(kv, first, &batch->cols[kv->cols[1]]);
+		return;
+	}
+	if (IsTextual(keyclass))
+	{
+		FillTextual(kv, first, 0);
 		return;
 	}
 	/* integers are their own image: no copy where the vector can serve */
@@ -191,6 +264,122 @@ KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 			kv->k64_buffer[i] = EntryImage(kv, first, KeyVectorRow(kv, i));
 	}
 	kv->k64 = kv->k64_buffer;
+}
+
+void
+KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
+{
+	kv->skip = 0;
+	FindEntries(kv, batch, keep_nulls);
+	MakeImages(kv);
+}
+
+/* How many first bytes do the texts of two entries share, limit at most? */
+static int
+SharedBytes(const KeyVector *a, int i, const KeyVector *b, int j, int limit)
+{
+	size_t		alen;
+	size_t		blen;
+	const unsigned char *adata = TextBytes(a->classes[0], a->batch->cols[a->cols[0]].values[KeyVectorRow(a, i)], &alen);
+	const unsigned char *bdata = TextBytes(b->classes[0], b->batch->cols[b->cols[0]].values[KeyVectorRow(b, j)], &blen);
+	int			n = (int) Min(Min(alen, blen), (size_t) limit);
+	int			shared = 0;
+
+	while (shared < n && adata[shared] == bdata[shared])
+		shared++;
+	return shared;
+}
+
+/* The last entry whose first key is not NULL, or -1. */
+static int
+LastEntry(const KeyVector *kv)
+{
+	const bool *nulls = kv->batch->cols[kv->cols[0]].nulls;
+	int			last = kv->n - 1;
+
+	while (nulls != NULL && last >= 0 && nulls[KeyVectorRow(kv, last)])
+		last--;
+	return last;
+}
+
+bool
+KeyVectorFillBeside(KeyVector *kv, Batch *batch, bool keep_nulls, KeyVector *other, int other_pos)
+{
+	int			last;
+	int			other_last = -1;
+	int			skip = 0;
+
+	if (!IsTextual(kv->classes[0]))
+	{
+		KeyVectorFill(kv, batch, keep_nulls);
+		return false;
+	}
+	FindEntries(kv, batch, keep_nulls);
+	last = LastEntry(kv);
+	if (other_pos < other->n)
+		other_last = LastEntry(other);
+
+	/* texts are sorted: what the first and the last one share is in all */
+	if (last >= 0)
+	{
+		skip = SharedBytes(kv, 0, kv, last, PG_INT32_MAX);
+		if (other_last >= other_pos)
+		{
+			skip = SharedBytes(kv, 0, other, other_pos, skip);
+			skip = SharedBytes(kv, 0, other, other_last, skip);
+		}
+	}
+	else if (other_pos < other->n)
+		skip = other->skip;
+
+	/* a little batch is not worth much work on the other one */
+	if (other_pos < other->n && skip > other->skip && kv->n < (other->n - other_pos) / 4)
+		skip = other->skip;
+	kv->skip = skip;
+	MakeImages(kv);
+	if (other_pos >= other->n || skip == other->skip)
+		return false;
+	other->skip = skip;
+	FillTextual(other, &other->batch->cols[other->cols[0]], other_pos);
+	return true;
+}
+
+/* Are two non-null values of a class equal? */
+static inline bool
+ValuesEqual(KeyClass keyclass, Oid atype, Datum a, Oid btype, Datum b)
+{
+	if (keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BYTEA)
+	{
+		const struct varlena *v = (const struct varlena *) DatumGetPointer(a);
+		const struct varlena *w = (const struct varlena *) DatumGetPointer(b);
+		size_t		len = VARSIZE_ANY_EXHDR(v);
+
+		return len == VARSIZE_ANY_EXHDR(w) && memcmp(VARDATA_ANY(v), VARDATA_ANY(w), len) == 0;
+	}
+	if (KeyClassIsFixed(keyclass))
+		return KeySort64(keyclass, atype, a) == KeySort64(keyclass, btype, b);
+	return KeyCompare(keyclass, atype, a, btype, b) == 0;
+}
+
+int
+KeyVectorKeepEqual(const KeyVector *a, uint16 *arows, const KeyVector *b, uint16 *brows, int n)
+{
+	for (int k = 0; k < a->nkeys; k++)
+	{
+		const Datum *avalues = a->batch->cols[a->cols[k]].values;
+		const Datum *bvalues = b->batch->cols[b->cols[k]].values;
+		int			kept = 0;
+
+		for (int i = 0; i < n; i++)
+		{
+			arows[kept] = arows[i];
+			brows[kept] = brows[i];
+			kept += ValuesEqual(a->classes[k], a->types[k], avalues[arows[i]],
+								b->types[k], bvalues[brows[i]]);
+		}
+		n = kept;
+	}
+	return n;
 }
 
 int

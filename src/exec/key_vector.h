@@ -3,10 +3,10 @@
  *	  The keys of a batch prepared for merging: one int64 per row that decides
  *	  most comparisons, and the full comparison for the rest.
  *
- * For one key column of a fixed class the int64 decides alone ("exact").
- * Otherwise it is a monotone image of the first key column: unequal images
- * order the rows, equal ones need the full comparison.  Includes no planner
- * or executor header.
+ * For one key column of a fixed class, and for a batch of short texts, the
+ * int64 decides alone ("exact").  Otherwise it is a monotone image of the
+ * first key column: unequal images order the rows, equal ones need the full
+ * comparison.  Includes no planner or executor header.
  */
 #ifndef BF_KEY_VECTOR_H
 #define BF_KEY_VECTOR_H
@@ -30,11 +30,13 @@ typedef struct KeyVector
 	int		   *cols;			/* batch columns of the keys */
 	KeyClass   *classes;
 	Oid		   *types;
-	bool		exact;			/* equal images are equal keys */
+	bool		decides;		/* by the keys' classes, equal images are equal keys */
 	bool		packed;			/* the image holds both of two small keys */
 
 	/* of the present batch */
 	Batch	   *batch;
+	bool		exact;			/* equal images are equal keys */
+	int			skip;			/* first bytes of texts, which all share: not in the images */
 	int			n;				/* entries */
 	const uint16 *rows;			/* row of each entry; NULL: entry i is row i */
 	const int64 *k64;			/* one per entry */
@@ -63,6 +65,21 @@ extern void KeyVectorPack(KeyVector *kv);
  * entries too (streams); otherwise they are left out (joins: they match nothing).
  */
 extern void KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls);
+
+/*
+ * As KeyVectorFill, beside a vector with which this one will be compared: first
+ * bytes that all texts of both share are left out of the images, so that what
+ * follows decides.  Entries of other are those from other_pos on; returns
+ * whether their images were made anew.
+ */
+extern bool KeyVectorFillBeside(KeyVector *kv, Batch *batch, bool keep_nulls,
+								KeyVector *other, int other_pos);
+
+/*
+ * Of n pairs of rows, which have no NULL keys, keep those with equal keys;
+ * returns how many.
+ */
+extern int	KeyVectorKeepEqual(const KeyVector *a, uint16 *arows, const KeyVector *b, uint16 *brows, int n);
 
 /* Full comparison of two entries, NULLs last and equal to each other. */
 extern int	KeyVectorCompareFull(const KeyVector *a, int i, const KeyVector *b, int j);

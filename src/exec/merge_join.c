@@ -30,7 +30,7 @@ typedef struct MergeSide
 	int			pos;			/* next entry of keys */
 	bool		ended;
 	bool		preserved;		/* rows without a match are wanted */
-	bool		single;			/* joins of MergeExactInner: each image of keys is there once */
+	bool		single;			/* inner joins: each image of keys from pos on is there once */
 	bool	   *matched;		/* per row of batch; set by the taker */
 	Datum	   *bound_values;
 	KeyBound	bound;			/* present key, as a bound for the other side */
@@ -145,6 +145,14 @@ PresentKey(MergeSide *side)
 	return &side->bound;
 }
 
+/* Is each image of the side's entries there once?  Asked for where MergeSingles can use it. */
+static bool
+FindSingle(MergeJoin *join, MergeSide *side)
+{
+	return join->type == MERGE_INNER &&
+		ImagesDiffer(side->keys.k64 + side->pos, side->keys.n - side->pos);
+}
+
 /*
  * Read on until there is an entry; false at the end of the input.  A
  * preserved side reads all its rows; others may skip to the bound.
@@ -152,6 +160,8 @@ PresentKey(MergeSide *side)
 static bool
 Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 {
+	MergeSide  *other = side == &join->left ? &join->right : &join->left;
+
 	while (!side->ended)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -163,10 +173,10 @@ Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 			side->keys.n = 0;
 			break;
 		}
-		KeyVectorFill(&side->keys, side->batch, side->preserved);
+		if (KeyVectorFillBeside(&side->keys, side->batch, side->preserved, &other->keys, other->pos))
+			other->single = FindSingle(join, other);
+		side->single = FindSingle(join, side);
 		join->rows_compared += side->keys.n;
-		side->single = join->type == MERGE_INNER && side->keys.exact &&
-			ImagesDiffer(side->keys.k64, side->keys.n);
 		if (side->matched)
 			memset(side->matched, 0, side->batch->nrows * sizeof(bool));
 		if (side->keys.n > 0)
@@ -214,8 +224,38 @@ typedef enum MergeStep
 } MergeStep;
 
 /*
- * Merge the present batches of an inner or semi join whose images decide: the
- * loop most joins spend their time in.  Positions and the count live in local
+ * Pairs of an inner join where one of the batches has each image once, as far
+ * as that goes: what most joins spend their time in.
+ */
+static void
+MergeSingles(MergeJoin *join, MergePairs *pairs)
+{
+	MergeSide  *left = &join->left;
+	MergeSide  *right = &join->right;
+	const KeyVector *lk = &left->keys;
+	const KeyVector *rk = &right->keys;
+	int			n = pairs->n;
+	uint16	   *lout = pairs->lrow + n;
+	uint16	   *rout = pairs->rrow + n;
+	int			added;
+
+	if (right->single)
+		added = MergeSingle(lk->k64, lk->n, &left->pos, rk->k64, rk->n, &right->pos,
+							lout, rout, MERGE_PAIRS - n);
+	else
+		added = MergeSingle(rk->k64, rk->n, &right->pos, lk->k64, lk->n, &left->pos,
+							rout, lout, MERGE_PAIRS - n);
+	for (int i = 0; lk->rows && i < added; i++)
+		lout[i] = lk->rows[lout[i]];
+	for (int i = 0; rk->rows && i < added; i++)
+		rout[i] = rk->rows[rout[i]];
+	if (!(lk->exact && rk->exact))
+		added = KeyVectorKeepEqual(lk, lout, rk, rout, added);
+	pairs->n = n + added;
+}
+
+/*
+ * Merge the present batches of an inner join whose images decide.  Positions and the count live in local
  * variables, since the compiler must assume that the lists alias them.
  */
 static MergeStep
@@ -236,20 +276,7 @@ MergeExactInner(MergeJoin *join, MergePairs *pairs)
 	int			n = pairs->n;
 	MergeStep	step = STEP_EXHAUSTED;
 
-	if (join->left.single || join->right.single)
-	{
-		int			from = n;
-
-		if (join->right.single)
-			n += MergeSingle(lkeys, ln, &l, rkeys, rn, &r, lout + n, rout + n, MERGE_PAIRS - n);
-		else
-			n += MergeSingle(rkeys, rn, &r, lkeys, ln, &l, rout + n, lout + n, MERGE_PAIRS - n);
-		for (int i = from; lrows && i < n; i++)
-			lout[i] = lrows[lout[i]];
-		for (int i = from; rrows && i < n; i++)
-			rout[i] = rrows[rout[i]];
-	}
-	while (l < ln && r < rn && n < MERGE_PAIRS)
+	while (l < ln && r < rn)
 	{
 		int64		x = lkeys[l];
 		int64		y = rkeys[r];
@@ -446,6 +473,10 @@ MergeSome(MergeJoin *join, MergePairs *pairs)
 
 	if (!join->left.preserved)
 	{
+		if (join->left.single || join->right.single)
+			MergeSingles(join, pairs);
+		if (IsFull(pairs))
+			return STEP_FULL;
 		if (!exact)
 			return MergeBatches(join, pairs, false, false, false);
 		return join->first_only ? MergeBatches(join, pairs, true, false, false) :

@@ -47,6 +47,9 @@ static const KeyShape shapes[] = {
 	{"integer, text", 2, {KEYCLASS_INT, KEYCLASS_TEXT}, {INT4OID, TEXTOID}, {INT8OID, TEXTOID}},
 	{"text, integer", 2, {KEYCLASS_TEXT, KEYCLASS_INT}, {TEXTOID, INT4OID}, {TEXTOID, INT4OID}},
 	{"char(n)", 1, {KEYCLASS_BPCHAR}, {BPCHAROID}, {BPCHAROID}},
+	{"short text", 1, {KEYCLASS_TEXT}, {NAMEOID}, {NAMEOID}},
+	{"bytea", 1, {KEYCLASS_BYTEA}, {BYTEAOID}, {BYTEAOID}},
+	{"numeric", 1, {KEYCLASS_NUMERIC}, {NUMERICOID}, {NUMERICOID}},
 };
 
 typedef struct Input
@@ -92,6 +95,46 @@ MakeText(const char *string)
 	return PointerGetDatum(result);
 }
 
+/* Bytes that differ in the number of zero bytes at their end. */
+static Datum
+MakeBytes(int n)
+{
+	int			zeros = n % 4;
+	struct varlena *result = palloc0(VARHDRSZ + 3 + zeros);
+
+	SET_VARSIZE(result, VARHDRSZ + 3 + zeros);
+	memcpy(VARDATA(result), "ab", 2);
+	VARDATA(result)[2] = (char) (n / 4);
+	return PointerGetDatum(result);
+}
+
+/* Numbers in numeric's short form that share three digits of base 10000, NaN, and some of both signs. */
+static Datum
+MakeNumeric(int n)
+{
+	uint16		words[6] = {0x8003, 1234, 0, 5678, n + 1};
+	int			nwords = 5;
+	struct varlena *result;
+
+	if (n % 7 == 0)
+		words[0] |= 0x2000;
+	if (n % 11 == 1)
+	{
+		words[0] = 0x8000;
+		words[1] = n + 1;
+		nwords = 2;
+	}
+	if (n == 5)
+	{
+		words[0] = 0xC000;
+		nwords = 1;
+	}
+	result = palloc(VARHDRSZ + sizeof(words));
+	SET_VARSIZE(result, VARHDRSZ + nwords * sizeof(uint16));
+	memcpy(VARDATA(result), words, nwords * sizeof(uint16));
+	return PointerGetDatum(result);
+}
+
 /* The value number n of a type; the order of the numbers is not that of the values. */
 static Datum
 MakeKey(Oid typid, int n)
@@ -111,6 +154,14 @@ MakeKey(Oid typid, int n)
 		case BPCHAROID:
 			snprintf(buf, sizeof(buf), "key %d%*s", n, Random(4), "");
 			return MakeText(buf);
+		case NAMEOID:
+			/* stands for texts of which the images decide, once what all begin with is gone */
+			snprintf(buf, sizeof(buf), "customer %d", n);
+			return MakeText(buf);
+		case BYTEAOID:
+			return MakeBytes(n);
+		case NUMERICOID:
+			return MakeNumeric(n);
 		default:
 			/* most differ behind the eighth byte only */
 			snprintf(buf, sizeof(buf), n % 5 == 0 ? "%d" : "a common beginning %d", n);
@@ -406,8 +457,7 @@ RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_perce
 
 		for (int c = 0; c < NCOLS; c++)
 		{
-			bool		is_text = c == COL_PAYLOAD || (c < shape->nkeys && (types[c] == TEXTOID || types[c] == VARCHAROID ||
-																			types[c] == BPCHAROID));
+			bool		is_text = c == COL_PAYLOAD || (c < shape->nkeys && !KeyClassIsFixed(shape->classes[c]));
 
 			typlen[s][c] = is_text ? -1 : 8;
 			typbyval[s][c] = !is_text;
@@ -538,6 +588,7 @@ main(int argc, char **argv)
 			{"nulls", 200, 30, 30, 1024 * 1024, 40},
 			{"nulls only", 20, 5, 100, 1024 * 1024, 10},
 			{"tiny", 3, 3, 10, 1024 * 1024, 100},
+			{"keys mostly once", 300, 3000, 0, 1024 * 1024, 40},
 		};
 
 		for (int k = 0; k < (int) lengthof(loads); k++)
