@@ -8,6 +8,7 @@
 
 #include "compat.h"
 #include "format/scaled_encoding.h"
+#include "port/pg_bitutils.h"
 
 /* float8 holds integers up to here exactly */
 #define FLOAT_EXACT_INT 9007199254740992.0
@@ -249,11 +250,84 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 	return true;
 }
 
+/* two and four digits of base 10000 hold less than this */
+#define TWO_DIGITS				UINT64CONST(100000000)
+#define FOUR_DIGITS				UINT64CONST(10000000000000000)
+
+/*
+ * Numerics of at most max (2 or 4) digits, none of them dependent on the one
+ * before: zero digits at either end are counted, not searched for.
+ */
+static pg_attribute_always_inline void
+few_digits(int64 *values, int n, int scale, char *out, const int max)
+{
+	Datum	   *result = (Datum *) values;
+	const uint64 power = partial_power(scale);
+	const int	weight = max - 1 - (scale + 3) / 4; /* of the first of max digits */
+	const int	stride = INTALIGN(VARHDRSZ + (1 + max) * sizeof(uint16));
+
+	for (int i = 0; i < n; i++, out += stride)
+	{
+		uint64		sign = (uint64) (values[i] >> 63);
+		uint64		a = (((uint64) values[i] ^ sign) - sign) * power;
+		uint16		header = NUMERIC_SHORT_FORM | (sign & NUMERIC_SHORT_NEGATIVE) | (scale << 7);
+		int			ndigits = 0;
+
+		if (likely(a != 0))
+		{
+			uint32		low = max == 2 ? (uint32) a : (uint32) (a % TWO_DIGITS);
+			uint64		digits = (uint64) (low / NUMERIC_BASE) | (uint64) (low % NUMERIC_BASE) << 16;
+			int			leading;
+			int			trailing;
+
+			if (max == 2)
+			{
+				leading = (digits & 0xFFFF) == 0;
+				trailing = (digits >> 16) == 0;
+			}
+			else
+			{
+				uint32		high = (uint32) (a / TWO_DIGITS);
+
+				digits = digits << 32 | (high / NUMERIC_BASE) | (uint64) (high % NUMERIC_BASE) << 16;
+				leading = pg_rightmost_one_pos64(digits) / 16;
+				trailing = 3 - pg_leftmost_one_pos64(digits) / 16;
+			}
+			ndigits = max - leading - trailing;
+			header |= (weight - leading) & 0x7F;
+			digits >>= 16 * leading;
+			memcpy(out + VARHDRSZ + sizeof(header), &digits, max * sizeof(uint16));
+		}
+		SET_VARSIZE(out, VARHDRSZ + (1 + ndigits) * sizeof(uint16));
+		memcpy(out + VARHDRSZ, &header, sizeof(header));
+		result[i] = PointerGetDatum(out);
+	}
+}
+
 void
 NumericsFromScaled(int64 *values, int n, int scale, char *out)
 {
 	Datum	   *result = (Datum *) values;
+	int64		limit2 = (int64) (TWO_DIGITS / partial_power(scale));
+	int64		limit4 = (int64) (FOUR_DIGITS / partial_power(scale));
+	bool		in_two = true;
+	bool		in_four = true;
 
+	for (int i = 0; i < n; i++)
+	{
+		in_two &= values[i] < limit2 && values[i] > -limit2;
+		in_four &= values[i] < limit4 && values[i] > -limit4;
+	}
+	if (in_two)
+	{
+		few_digits(values, n, scale, out, 2);
+		return;
+	}
+	if (in_four)
+	{
+		few_digits(values, n, scale, out, 4);
+		return;
+	}
 	for (int i = 0; i < n; i++)
 	{
 		int			len = VARHDRSZ + numeric_content(values[i], scale, (uint16 *) (out + VARHDRSZ));

@@ -209,13 +209,42 @@ KeyNumericCompare(Datum a, Datum b)
 	return va.kind == KIND_NEGATIVE ? MagnitudeCompare(&vb, &va) : MagnitudeCompare(&va, &vb);
 }
 
+/* what KeyNumericPrefix gives for zero */
+#define PREFIX_ZERO (UINT64CONST(1) << 62)
+
+/* The prefix of a number as the server stores most: in the short form, with a first digit that is not zero. */
+static inline bool
+ShortPrefix(Datum value, uint64 *prefix)
+{
+	const struct varlena *ptr = (const struct varlena *) DatumGetPointer(value);
+	int			ndigits = (int) (VARSIZE_ANY_EXHDR(ptr) / sizeof(uint16)) - 1;
+	uint16		words[4] = {0};
+	uint64		magnitude;
+
+	if (ndigits < 1)
+		return false;
+	if (ndigits >= 3)
+		memcpy(words, VARDATA_ANY(ptr), 4 * sizeof(uint16));
+	else if (ndigits == 2)
+		memcpy(words, VARDATA_ANY(ptr), 3 * sizeof(uint16));
+	else
+		memcpy(words, VARDATA_ANY(ptr), 2 * sizeof(uint16));
+	if ((words[0] & HEADER_KIND) != HEADER_SHORT || words[1] == 0)
+		return false;
+	magnitude = (uint64) ((words[0] & SHORT_WEIGHT_MASK) - (words[0] & SHORT_WEIGHT_SIGN) + 32768 + 1);
+	magnitude = (magnitude << 42) | (uint64) words[1] << 28 | (uint64) words[2] << 14 | words[3];
+	*prefix = (words[0] & SHORT_NEGATIVE) ? PREFIX_ZERO - magnitude : PREFIX_ZERO + magnitude;
+	return true;
+}
+
 uint64
 KeyNumericPrefix(Datum value)
 {
-	const uint64 zero = UINT64CONST(1) << 62;
 	NumericView view;
 	uint64		magnitude;
 
+	if (ShortPrefix(value, &magnitude))
+		return magnitude;
 	NumericLook(value, &view);
 	switch (view.kind)
 	{
@@ -229,13 +258,13 @@ KeyNumericPrefix(Datum value)
 			break;
 	}
 	if (view.ndigits == 0)
-		return zero;
+		return PREFIX_ZERO;
 
 	/* weight, then three digits below 2^14 each: 58 bits */
 	magnitude = (uint64) (view.weight + 32768 + 1);
 	for (int i = 0; i < 3; i++)
 		magnitude = (magnitude << 14) | (i < view.ndigits ? Digit(&view, i) : 0);
-	return view.kind == KIND_NEGATIVE ? zero - magnitude : zero + magnitude;
+	return view.kind == KIND_NEGATIVE ? PREFIX_ZERO - magnitude : PREFIX_ZERO + magnitude;
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "format/file_format.h"
 #include "format/int_encoding.h"
 #include "format/reader.h"
+#include "format/scaled_encoding.h"
 #include "format/writer.h"
 #include "format_data.h"
 #include "memory_file.h"
@@ -838,6 +839,56 @@ test_storage(void)
 	ShimOk(code == ERRCODE_FEATURE_NOT_SUPPORTED, "a cstring column is refused");
 }
 
+/*
+ * Numerics made of scaled integers, many alike and with others among them: the
+ * encoder, which makes each alone in another way, knows every one bit for bit.
+ */
+static void
+test_scaled_numerics(void)
+{
+	int64		values[64];
+	int64		made[64];
+	char	   *out = palloc(lengthof(values) * BF_SCALED_NUMERIC_BYTES);
+	bool		pass = true;
+
+	for (int scale = 0; scale <= BF_MAX_NUMERIC_SCALE; scale++)
+	{
+		for (int digits = 1; digits <= 19; digits++)
+		{
+			int64		power = 1;
+			int			n = 0;
+
+			for (int i = 1; i < digits; i++)
+				power *= 10;
+			for (int d = -1; d <= 1; d++)
+			{
+				values[n++] = power + d;
+				values[n++] = -power + d;
+				values[n++] = 9 * power + d;
+				values[n++] = -9 * power + d;
+				values[n++] = power / 10 * 7 + d;
+			}
+			if (digits == 19)
+			{
+				values[n++] = PG_INT64_MAX;
+				values[n++] = -PG_INT64_MAX;
+			}
+			memcpy(made, values, sizeof(values));
+			NumericsFromScaled(made, n, scale, out);
+			for (int i = 0; i < n; i++)
+			{
+				int64		again;
+				int			again_scale;
+
+				pass &= NumericToScaled(DatumGetPointer((Datum) made[i]), &again, &again_scale) &&
+					again == values[i] && again_scale == scale;
+			}
+		}
+	}
+	ShimOk(pass, "numerics of all scales and sizes come back from integers");
+	pfree(out);
+}
+
 static void
 test_encodings(void)
 {
@@ -895,6 +946,7 @@ main(void)
 	DataSeed(20240229);
 	WITH_CONTEXT(test_int_streams());
 	WITH_CONTEXT(test_encodings());
+	WITH_CONTEXT(test_scaled_numerics());
 	test_types();
 	test_sizes();
 	WITH_CONTEXT(test_identity());
