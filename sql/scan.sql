@@ -126,3 +126,27 @@ SELECT same('SELECT k, extra, more FROM t_b WHERE more = 5');
 
 DROP FOREIGN TABLE t_b, empty_b;
 DROP TABLE t_h, empty_h;
+
+-- Quals that batches cannot test are tested on the columns they use; other columns are read only where a row passes.
+CREATE TABLE late_h AS SELECT i AS k, i % 1000 AS a, repeat(md5(i::text), 4) AS w FROM generate_series(1, 20000) i;
+SELECT bucketfdw.create_table_as('late_b', 'SELECT * FROM late_h', bucket_by => 'k', buckets => 4);
+CREATE FUNCTION bytes(query text) RETURNS bigint LANGUAGE sql AS $$ SELECT measured(query, 'Bytes Read')::bigint $$;
+SELECT bytes('SELECT w FROM late_b WHERE a % 1000 < 0') = bytes('SELECT a FROM late_b') AS not_read;
+SELECT bytes('SELECT l.w FROM late_b l JOIN late_b r USING (k) WHERE (l.a + l.k) % 5 < 0') <
+	bytes('SELECT l.w FROM late_b l JOIN late_b r USING (k)') / 5 AS not_read_for_a_join;
+SELECT measured('SELECT w FROM late_b WHERE a % 1000 < 10', 'Rows Removed by Filter') AS removed;
+SELECT same('SELECT k, w FROM late_b WHERE a % 1000 < 10 AND length(w) = 128');
+SELECT same('SELECT k FROM late_b WHERE a % 2 = 0 AND late_b::text LIKE ''%,7%''');
+SELECT same('SELECT l.k, l.w, r.a FROM late_b l JOIN late_b r USING (k) WHERE l.a % 100 = 3 AND r.w LIKE ''%a'' || l.a % 10 || ''%''');
+SELECT count(*) FROM late_b WHERE tableoid = 'late_b'::regclass AND a % 4 = 0;
+-- rows that nobody asks for are not tested
+SELECT count(*) FROM (SELECT w FROM late_b WHERE 1 / (a - 500) < 2 LIMIT 10) q;
+BEGIN;
+DECLARE late CURSOR FOR SELECT a, left(w, 4) = left(md5(k::text), 4) AS right FROM late_b WHERE a % 500 = 7;
+FETCH 2 FROM late;
+FETCH 2 FROM late;
+COMMIT;
+SELECT a, array_agg(w = repeat(md5(k::text), 4)) FROM late_b WHERE a % 500 = 7 GROUP BY a ORDER BY a;
+DROP TABLE late_h;
+DROP FOREIGN TABLE late_b;
+DROP FUNCTION bytes;

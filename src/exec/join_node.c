@@ -276,7 +276,7 @@ FillPlainSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
 	Datum	   *values = slot->tts_values;
 	bool	   *isnull = slot->tts_isnull;
 
-	ExecClearTuple(slot);
+	RowSlotBegin(slot);
 	for (int i = 0; i < state->nout; i++, source++)
 	{
 		int			row = source->rows[entry];
@@ -284,7 +284,7 @@ FillPlainSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
 		values[i] = source->values[row];
 		isnull[i] = source->nulls && source->nulls[row];
 	}
-	ExecStoreVirtualTuple(slot);
+	RowSlotStore(slot);
 }
 
 /*

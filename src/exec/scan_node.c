@@ -9,6 +9,7 @@
 #include BF_EXPLAIN_HEADER
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -118,6 +119,33 @@ SetQualValues(BucketScanState *scan, int nquals, LeafQual *quals, ListCell **lc)
 	}
 }
 
+/*
+ * Take over the quals that batches cannot test.  Before the other columns of a
+ * row are wanted, they tell whether they are: a column is decoded only where a
+ * row passes.  In a plan that checks rows again after a concurrent update, a row
+ * may come from elsewhere: there the node tests the quals, too.
+ */
+static void
+TakeRowQuals(BucketScanState *scan)
+{
+	ScanState  *ss = scan->ss;
+	Bitmapset  *used = NULL;
+	const int	whole = 0 - FirstLowInvalidHeapAttributeNumber;
+
+	scan->qualcols = palloc(Max(scan->ncols, 1) * sizeof(int));
+	scan->rowqual = ss->ps.qual;
+	if (scan->rowqual == NULL)
+		return;
+	if (ss->ps.state->es_epq_active == NULL)
+		ss->ps.qual = NULL;
+	pull_varattnos((Node *) ss->ps.plan->qual, ((Scan *) ss->ps.plan)->scanrelid, &used);
+	for (int c = 0; c < scan->ncols; c++)
+	{
+		if (bms_is_member(whole, used) || bms_is_member(scan->attnums[c] + whole, used))
+			scan->qualcols[scan->nqualcols++] = c;
+	}
+}
+
 BucketScanState *
 ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *manifest)
 {
@@ -152,7 +180,11 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	if (order != NIL)
 		scan->order = OrderedScanCreate(ss->ss_currentRelation, order);
 	scan->selection = palloc(BF_BATCH_ROWS * sizeof(uint16));
+	scan->sources = palloc(Max(scan->ncols, 1) * sizeof(RowSource));
+	scan->qualsources = palloc(Max(scan->ncols, 1) * sizeof(RowSource));
+	TakeRowQuals(scan);
 
+	slot->tts_tableOid = RelationGetRelid(ss->ss_currentRelation);
 	/* columns that are not read stay NULL in the slot for good */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
@@ -235,6 +267,52 @@ CheckClusterLayout(const BucketScanState *scan)
 	}
 }
 
+
+/* Find the vectors of n columns of a batch, NULL: of all. */
+static void
+FindSources(BucketScanState *scan, Batch *batch, int n, const int *cols, RowSource *sources)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			c = cols ? cols[i] : i;
+		ColumnVector *vec = BatchColumn(batch, c);
+
+		sources[i].values = vec->values;
+		sources[i].nulls = vec->nulls;
+		sources[i].at = scan->attnums[c] - 1;
+	}
+}
+
+/* Put n columns of a row into the slot. */
+static inline void
+FillColumns(TupleTableSlot *slot, int n, const RowSource *sources, int row)
+{
+	Datum	   *values = slot->tts_values;
+	bool	   *isnull = slot->tts_isnull;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			at = sources[i].at;
+
+		values[at] = sources[i].values[row];
+		isnull[at] = sources[i].nulls && sources[i].nulls[row];
+	}
+	RowSlotStore(slot);
+}
+
+/* Do the row quals hold for a row, of which the columns they use are put into the slot? */
+static inline bool
+RowPasses(BucketScanState *scan, TupleTableSlot *slot, int row)
+{
+	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
+
+	ResetExprContext(econtext);
+	RowSlotBegin(slot);
+	FillColumns(slot, scan->nqualcols, scan->qualsources, row);
+	econtext->ecxt_scantuple = slot;
+	return ExecQual(scan->rowqual, econtext);
+}
+
 /* UnitRows */
 static int64
 GroupRows(void *arg, int ngroups, int group)
@@ -286,37 +364,84 @@ NextClusteredBatch(BucketScanState *scan)
 	}
 }
 
+/* The next row of a sorted stream for which the row quals hold. */
+static bool
+NextSortedRow(BucketScanState *scan)
+{
+	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
+	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
+
+	while (OrderedScanNext(scan->order, slot))
+	{
+		if (scan->rowqual == NULL)
+			return true;
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(scan->rowqual, econtext))
+			return true;
+		InstrCountFiltered1(&scan->ss->ps, 1);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
+
+/* Start on the next batch; false at the end, also when asked again. */
+static bool
+NextRowBatch(BucketScanState *scan)
+{
+	if (scan->pos < 0)
+		return false;
+	scan->batch = scan->cluster > 0 ? NextClusteredBatch(scan) : LeafNextBatch(scan->leaf, NULL);
+	scan->pos = scan->batch == NULL ? -1 : 0;
+	scan->found = scan->qualfound = false;
+	return scan->batch != NULL;
+}
+
 bool
 ScanNodeNextRow(BucketScanState *scan)
 {
-	if (scan->batch == NULL || scan->pos >= scan->batch->nselected)
-	{
-		if (!scan->started)
-		{
-			ScanNodeStart(scan);
-			if (scan->never)
-				return false;
-			OpenRows(scan);
-		}
-		else if (scan->never || scan->pos < 0)
-			return false;
-		if (scan->sorted)
-			return OrderedScanNext(scan->order, scan->ss->ss_ScanTupleSlot);
-		scan->batch = scan->cluster > 0 ? NextClusteredBatch(scan) : LeafNextBatch(scan->leaf, NULL);
-		scan->pos = 0;
-		if (scan->batch == NULL)
-		{
-			scan->pos = -1;		/* at the end, also when asked again */
-			return false;
-		}
-	}
-	{
-		int			row = scan->batch->selection ? scan->batch->selection[scan->pos] : scan->pos;
+	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
 
-		scan->pos++;
-		ScanNodeFillSlot(scan, scan->batch, row);
+	if (!scan->started)
+	{
+		ScanNodeStart(scan);
+		if (!scan->never)
+			OpenRows(scan);
 	}
-	return true;
+	if (scan->never)
+		return false;
+	if (scan->sorted)
+		return NextSortedRow(scan);
+	for (;;)
+	{
+		int			row;
+
+		while (scan->batch == NULL || scan->pos >= scan->batch->nselected)
+		{
+			if (!NextRowBatch(scan))
+				return false;
+		}
+		row = scan->batch->selection ? scan->batch->selection[scan->pos] : scan->pos;
+		scan->pos++;
+		if (scan->rowqual != NULL)
+		{
+			if (!scan->qualfound)
+				FindSources(scan, scan->batch, scan->nqualcols, scan->qualcols, scan->qualsources);
+			scan->qualfound = true;
+			if (!RowPasses(scan, slot, row))
+			{
+				InstrCountFiltered1(&scan->ss->ps, 1);
+				CHECK_FOR_INTERRUPTS();
+				continue;
+			}
+		}
+		if (!scan->found)
+			FindSources(scan, scan->batch, scan->ncols, NULL, scan->sources);
+		scan->found = true;
+		RowSlotBegin(slot);
+		FillColumns(slot, scan->ncols, scan->sources, row);
+		return true;
+	}
 }
 
 void
@@ -337,17 +462,15 @@ ScanNodeOpenAll(BucketScanState *scan, UnitShared *shared)
 static void
 ApplyRowQuals(BucketScanState *scan, Batch *batch)
 {
-	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
-	ExprState  *qual = scan->ss->ps.qual;
+	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
 	int			n = 0;
 
+	FindSources(scan, batch, scan->nqualcols, scan->qualcols, scan->qualsources);
 	for (int i = 0; i < batch->nselected; i++)
 	{
 		int			row = batch->selection ? batch->selection[i] : i;
 
-		ResetExprContext(econtext);
-		econtext->ecxt_scantuple = ScanNodeFillSlot(scan, batch, row);
-		if (ExecQual(qual, econtext))
+		if (RowPasses(scan, slot, row))
 			scan->selection[n++] = (uint16) row;
 	}
 	/* core prints these as "Rows Removed by Filter" */
@@ -368,7 +491,7 @@ ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound)
 	{
 		CHECK_FOR_INTERRUPTS();
 		batch = scan->never ? NULL : LeafNextBatch(scan->leaf, bound);
-		if (batch == NULL || ps->qual == NULL)
+		if (batch == NULL || scan->rowqual == NULL)
 			break;
 		ApplyRowQuals(scan, batch);
 		if (batch->nselected > 0)

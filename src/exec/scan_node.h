@@ -11,6 +11,7 @@
 #include "exec/leaf_reader.h"
 #include "exec/ordered_scan.h"
 #include "exec/parallel_state.h"
+#include "exec/row_slot.h"
 #include "nodes/execnodes.h"
 
 /* Positions in ForeignScan.fdw_private. */
@@ -32,6 +33,9 @@ typedef struct BucketScanState
 	AttrNumber *attnums;
 	int			nquals;
 	LeafQual   *quals;
+	ExprState  *rowqual;		/* quals that are evaluated row by row, taken over from the node; or NULL */
+	int			nqualcols;		/* columns of batches they use */
+	int		   *qualcols;
 	List	   *qualexprs;		/* values of the quals that have one, those of the arms of an OR too */
 	MemoryContext qualcxt;		/* holds the values; reset when they change */
 	MemoryContext cxt;			/* lives as long as the node */
@@ -48,6 +52,10 @@ typedef struct BucketScanState
 
 	Batch	   *batch;			/* row by row: the batch being handed out */
 	int			pos;
+	RowSource  *sources;		/* of its columns, those of the row quals, as far as they are found */
+	RowSource  *qualsources;
+	bool		found;
+	bool		qualfound;
 	uint16	   *selection;		/* batch by batch: rows that passed row quals */
 
 	ParallelState *parallel;	/* of a parallel-aware scan, NULL: this process reads all */
@@ -71,7 +79,7 @@ extern void ScanNodeLayoutError(const BucketScanState *scan);
 /* The state of a child that is a Foreign Scan of ours, else NULL. */
 extern BucketScanState *ScanNodeOf(PlanState *planstate);
 
-/* Next row into the scan slot; false at the end.  Row quals are the caller's. */
+/* Next row for which the row quals hold into the scan slot; false at the end. */
 extern bool ScanNodeNextRow(BucketScanState *scan);
 
 /* Give quals their values and prune; called by the functions that open. */
