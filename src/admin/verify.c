@@ -252,7 +252,7 @@ VerifyBlocks(VerifyState *state, FileReader *reader)
 
 	/* one for each sort column, one for all others in turn */
 	for (int i = 0; i <= reader->spec->nsort; i++)
-		buffers[i] = ColumnBufferCreate(state->file_cxt);
+		buffers[i] = ColumnBufferCreate(state->file_cxt, NULL);
 	last.cxt = AllocSetContextCreate(state->file_cxt, "bucketfdw last row", ALLOCSET_SMALL_SIZES);
 
 	for (int r = 0; r < reader->nruns; r++)

@@ -240,7 +240,8 @@ LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
 	/* buffers keep their size on the free list */
 	leaf->memory += memory - block->memory;
 	block->memory = memory;
-	leaf->counters.peak_memory = Max(leaf->counters.peak_memory, leaf->memory);
+	leaf->counters.peak_memory = Max(leaf->counters.peak_memory,
+									 leaf->memory + ColumnScratchMemory(leaf->scratch));
 	block->next = leaf->free_blocks;
 	leaf->free_blocks = block;
 }
@@ -262,7 +263,7 @@ LoadBlockColumn(Batch *batch, int col)
 	else
 	{
 		if (block->buffers[col] == NULL)
-			block->buffers[col] = ColumnBufferCreate(leaf->cxt);
+			block->buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
 		FileReaderDecode(block->file->reader, block->blockno, filecol,
 						 block->buffers[col], &batch->cols[col],
 						 &leaf->counters.bytes_read);

@@ -95,6 +95,7 @@ struct LeafReader
 	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
 
+	ColumnScratch *scratch;		/* of all blocks */
 	LeafBlock  *free_blocks;	/* last released first */
 	int			nblocks;		/* made so far */
 	Size		memory;			/* of all blocks made so far */

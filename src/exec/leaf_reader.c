@@ -84,6 +84,7 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	leaf->all_nulls = palloc(BF_BATCH_ROWS * sizeof(bool));
 	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
 	leaf->zeros = palloc0(BF_BATCH_ROWS * sizeof(Datum));
+	leaf->scratch = ColumnScratchCreate(cxt);
 	MemoryContextSwitchTo(old);
 	return leaf;
 }

@@ -54,7 +54,7 @@ VerifyBlockOrder(LeafReader *leaf, BlockCursor *cursor, int blockno)
 	curnull = palloc0(spec->nsort * sizeof(bool));
 	for (int k = 0; k < spec->nsort; k++)
 		FileReaderDecode(reader, blockno, file->sortcols[k],
-						 ColumnBufferCreate(cxt), &vecs[k], &bytes);
+						 ColumnBufferCreate(cxt, NULL), &vecs[k], &bytes);
 
 	for (int row = 0; row < fb->nrows; row++)
 	{

@@ -142,7 +142,7 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	state.values = palloc(desc->natts * sizeof(Datum));
 	state.nulls = palloc(desc->natts * sizeof(bool));
 	for (int i = 0; i < desc->natts; i++)
-		state.buffers[i] = ColumnBufferCreate(cxt);
+		state.buffers[i] = ColumnBufferCreate(cxt, NULL);
 
 	for (int f = 0; f < manifest->nfiles && state.next < state.nwanted; f++)
 	{

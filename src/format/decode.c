@@ -12,29 +12,51 @@
 #include "format/text_encoding.h"
 #include "port/pg_crc32c.h"
 
-struct ColumnBuffer
+struct ColumnScratch
 {
-	MemoryContext cxt;
-	ByteBuffer	values;			/* Datums */
-	ByteBuffer	nulls;			/* bools */
 	ByteBuffer	stored;			/* the chunk as in the file, when compressed */
-	ByteBuffer	raw;			/* decompressed; Datums may point here */
-	ByteBuffer	decoded;		/* values made by decoding; Datums may point here */
+	ByteBuffer	raw;			/* decompressed, when no Datum points there */
 	ByteBuffer	lengths;		/* for front coding */
 };
 
+struct ColumnBuffer
+{
+	ByteBuffer	values;			/* Datums */
+	ByteBuffer	nulls;			/* bools */
+	ByteBuffer	raw;			/* decompressed, when Datums point there */
+	ByteBuffer	decoded;		/* values made by decoding; Datums may point here */
+	ColumnScratch *scratch;
+	bool		own_scratch;
+};
+
+ColumnScratch *
+ColumnScratchCreate(MemoryContext cxt)
+{
+	ColumnScratch *scratch = MemoryContextAlloc(cxt, sizeof(ColumnScratch));
+
+	ByteBufferInit(&scratch->stored, cxt);
+	ByteBufferInit(&scratch->raw, cxt);
+	ByteBufferInit(&scratch->lengths, cxt);
+	return scratch;
+}
+
+Size
+ColumnScratchMemory(const ColumnScratch *scratch)
+{
+	return sizeof(ColumnScratch) + scratch->stored.cap + scratch->raw.cap + scratch->lengths.cap;
+}
+
 ColumnBuffer *
-ColumnBufferCreate(MemoryContext cxt)
+ColumnBufferCreate(MemoryContext cxt, ColumnScratch *scratch)
 {
 	ColumnBuffer *buffer = MemoryContextAlloc(cxt, sizeof(ColumnBuffer));
 
-	buffer->cxt = cxt;
 	ByteBufferInit(&buffer->values, cxt);
 	ByteBufferInit(&buffer->nulls, cxt);
-	ByteBufferInit(&buffer->stored, cxt);
 	ByteBufferInit(&buffer->raw, cxt);
 	ByteBufferInit(&buffer->decoded, cxt);
-	ByteBufferInit(&buffer->lengths, cxt);
+	buffer->own_scratch = scratch == NULL;
+	buffer->scratch = scratch ? scratch : ColumnScratchCreate(cxt);
 	return buffer;
 }
 
@@ -43,18 +65,23 @@ ColumnBufferFree(ColumnBuffer *buffer)
 {
 	ByteBufferFree(&buffer->values);
 	ByteBufferFree(&buffer->nulls);
-	ByteBufferFree(&buffer->stored);
 	ByteBufferFree(&buffer->raw);
 	ByteBufferFree(&buffer->decoded);
-	ByteBufferFree(&buffer->lengths);
+	if (buffer->own_scratch)
+	{
+		ByteBufferFree(&buffer->scratch->stored);
+		ByteBufferFree(&buffer->scratch->raw);
+		ByteBufferFree(&buffer->scratch->lengths);
+		pfree(buffer->scratch);
+	}
 	pfree(buffer);
 }
 
 Size
 ColumnBufferMemory(const ColumnBuffer *buffer)
 {
-	return sizeof(ColumnBuffer) + buffer->values.cap + buffer->nulls.cap + buffer->stored.cap +
-		buffer->raw.cap + buffer->decoded.cap + buffer->lengths.cap;
+	return sizeof(ColumnBuffer) + buffer->values.cap + buffer->nulls.cap + buffer->raw.cap +
+		buffer->decoded.cap + (buffer->own_scratch ? ColumnScratchMemory(buffer->scratch) : 0);
 }
 
 /* What is wrong with a directory entry, or NULL. */
@@ -215,8 +242,7 @@ read_scaled_values(const FileColumn *col, ChunkEncoding encoding, const char *in
 	if (encoding == ENCODING_FLOAT)
 		FloatsFromScaled((int64 *) values, n, col->typlen, head.scale);
 	else
-		NumericsFromScaled((int64 *) values, n, head.scale,
-						   ByteBufferPrepare(decoded, (size_t) n * BF_SCALED_NUMERIC_BYTES));
+		NumericsFromScaled((int64 *) values, n, head.scale, decoded);
 	return NULL;
 }
 
@@ -276,9 +302,16 @@ read_values(const FileColumn *col, ChunkEncoding encoding, const char *in, size_
 				return PlainRead(in, len, n, form.align, numeric, values);
 			if (encoding == ENCODING_DICT)
 				return DictRead(in, len, n, form.align, numeric, values, &buffer->decoded);
-			return FrontRead(in, len, n, form, numeric, values, &buffer->lengths, &buffer->decoded);
+			return FrontRead(in, len, n, form, numeric, values, &buffer->scratch->lengths, &buffer->decoded);
 	}
 	return "encoding is not known";
+}
+
+/* Do values that are passed by reference point into the raw bytes of a chunk? */
+static bool
+values_in_raw(const FileColumn *col, ChunkEncoding encoding)
+{
+	return !col->typbyval && encoding != ENCODING_NUMERIC && encoding != ENCODING_FRONT;
 }
 
 /* Read the bytes of a chunk, check their CRC, decompress; returns the raw bytes. */
@@ -286,13 +319,14 @@ static const char *
 read_chunk(FileReader *reader, int block, int col, const DiskChunk *chunk, ColumnBuffer *buffer)
 {
 	FileSource *source = reader->source;
-	char	   *raw = ByteBufferPrepare(&buffer->raw, chunk->raw_len);
+	bool		keep = values_in_raw(&reader->cols[col], (ChunkEncoding) chunk->encoding);
+	char	   *raw = ByteBufferPrepare(keep ? &buffer->raw : &buffer->scratch->raw, chunk->raw_len);
 	char	   *stored = raw;
 	pg_crc32c	crc;
 	const char *problem;
 
 	if (chunk->codec != BF_COMPRESS_NONE)
-		stored = ByteBufferPrepare(&buffer->stored, chunk->stored_len);
+		stored = ByteBufferPrepare(&buffer->scratch->stored, chunk->stored_len);
 	source->read(source, stored, chunk->stored_len, chunk->offset);
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, stored, chunk->stored_len);

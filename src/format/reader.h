@@ -102,8 +102,17 @@ extern void FileReaderColumnStats(FileReader *reader, int block, int col, BlockC
  */
 typedef struct ColumnBuffer ColumnBuffer;
 
-extern ColumnBuffer *ColumnBufferCreate(MemoryContext cxt);
+/* Memory that is needed while a column is decoded only: one serves many buffers. */
+typedef struct ColumnScratch ColumnScratch;
+
+extern ColumnScratch *ColumnScratchCreate(MemoryContext cxt);
+extern Size ColumnScratchMemory(const ColumnScratch *scratch);
+
+/* The scratch, which may be NULL for one of its own, must outlive the buffer. */
+extern ColumnBuffer *ColumnBufferCreate(MemoryContext cxt, ColumnScratch *scratch);
 extern void ColumnBufferFree(ColumnBuffer *buffer);
+
+/* Bytes of the buffer, and of its scratch if that is its own. */
 extern Size ColumnBufferMemory(const ColumnBuffer *buffer);
 
 /*

@@ -254,6 +254,9 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 #define TWO_DIGITS				UINT64CONST(100000000)
 #define FOUR_DIGITS				UINT64CONST(10000000000000000)
 
+/* bytes from one numeric of at most so many digits to the next */
+#define NUMERIC_STRIDE(ndigits)	((int) INTALIGN(VARHDRSZ + (1 + (ndigits)) * sizeof(uint16)))
+
 /*
  * Numerics of at most max (2 or 4) digits, none of them dependent on the one
  * before: zero digits at either end are counted, not searched for.
@@ -264,7 +267,7 @@ few_digits(int64 *values, int n, int scale, char *out, const int max)
 	Datum	   *result = (Datum *) values;
 	const uint64 power = partial_power(scale);
 	const int	weight = max - 1 - (scale + 3) / 4; /* of the first of max digits */
-	const int	stride = INTALIGN(VARHDRSZ + (1 + max) * sizeof(uint16));
+	const int	stride = NUMERIC_STRIDE(max);
 
 	for (int i = 0; i < n; i++, out += stride)
 	{
@@ -305,19 +308,23 @@ few_digits(int64 *values, int n, int scale, char *out, const int max)
 }
 
 void
-NumericsFromScaled(int64 *values, int n, int scale, char *out)
+NumericsFromScaled(int64 *values, int n, int scale, ByteBuffer *buf)
 {
 	Datum	   *result = (Datum *) values;
 	int64		limit2 = (int64) (TWO_DIGITS / partial_power(scale));
 	int64		limit4 = (int64) (FOUR_DIGITS / partial_power(scale));
 	bool		in_two = true;
 	bool		in_four = true;
+	int			ndigits;
+	char	   *out;
 
 	for (int i = 0; i < n; i++)
 	{
 		in_two &= values[i] < limit2 && values[i] > -limit2;
 		in_four &= values[i] < limit4 && values[i] > -limit4;
 	}
+	ndigits = in_two ? 2 : in_four ? 4 : MAX_SCALED_DIGITS;
+	out = ByteBufferPrepare(buf, (size_t) n * NUMERIC_STRIDE(ndigits));
 	if (in_two)
 	{
 		few_digits(values, n, scale, out, 2);

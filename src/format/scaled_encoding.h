@@ -16,9 +16,6 @@
 /* dscale that numeric's short form can hold */
 #define BF_MAX_NUMERIC_SCALE	63
 
-/* bytes of a numeric made by NumericsFromScaled, at most */
-#define BF_SCALED_NUMERIC_BYTES	20
-
 /*
  * Find a scale by which all n float Datums (typlen 4 or 8) become integers;
  * false when there is none.
@@ -34,10 +31,7 @@ extern void FloatsFromScaled(int64 *values, int n, int typlen, int scale);
  */
 extern bool NumericToScaled(const void *numeric, int64 *scaled, int *scale);
 
-/*
- * The way back, in place: int64 to Datum.  out is 4-byte aligned and has room
- * for BF_SCALED_NUMERIC_BYTES per value.
- */
-extern void NumericsFromScaled(int64 *values, int n, int scale, char *out);
+/* The way back, in place: int64 to Datum.  The numerics are made in buf. */
+extern void NumericsFromScaled(int64 *values, int n, int scale, ByteBuffer *buf);
 
 #endif							/* BF_SCALED_ENCODING_H */

@@ -73,7 +73,7 @@ read_file(const char *data, size_t len)
 {
 	MemorySource source;
 	FileReader *reader;
-	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext);
+	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext, NULL);
 	TupleDesc	desc;
 	uint64		bytes_read = 0;
 

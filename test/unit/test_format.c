@@ -236,9 +236,12 @@ compare_file(TestTable *table, const char *data, size_t len, int nruns)
 {
 	MemorySource source;
 	FileReader *reader;
-	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext);
+	ColumnScratch *scratch = ColumnScratchCreate(CurrentMemoryContext);
+	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext, scratch);
+	ColumnBuffer *next = ColumnBufferCreate(CurrentMemoryContext, scratch);
 	const char *problem = NULL;
 	uint64		bytes_read = 0;
+	uint64		next_read = 0;
 	uint64		bytes = 0;
 
 	MemorySourceInit(&source, data, len);
@@ -271,10 +274,13 @@ compare_file(TestTable *table, const char *data, size_t len, int nruns)
 		{
 			FileColumn *col = &reader->cols[FileReaderFindColumn(reader, c + 1)];
 			ColumnVector vector;
+			ColumnVector next_vector;
 			BlockColumnStats stats;
 			int			nulls = 0;
 
+			/* the values stay when another column is decoded with the same scratch */
 			FileReaderDecode(reader, b, c, buffer, &vector, &bytes_read);
+			FileReaderDecode(reader, b, (c + 1) % reader->ncols, next, &next_vector, &next_read);
 			FileReaderColumnStats(reader, b, c, &stats);
 			for (int i = 0; i < block->nrows; i++)
 			{
@@ -307,6 +313,7 @@ compare_file(TestTable *table, const char *data, size_t len, int nruns)
 		problem = "bytes of blocks";
 	FileReaderClose(reader);
 	ColumnBufferFree(buffer);
+	ColumnBufferFree(next);
 	return problem;
 }
 
@@ -531,7 +538,7 @@ read_all(const char *data, size_t len)
 	{
 		MemorySource source;
 		FileReader *reader;
-		ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext);
+		ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext, NULL);
 		uint64		bytes_read = 0;
 
 		MemorySourceInit(&source, data, len);
@@ -802,7 +809,7 @@ test_storage(void)
 	MemorySink	sink;
 	MemorySource source;
 	FileReader *reader;
-	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext);
+	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext, NULL);
 	ColumnVector vector;
 	uint64		bytes_read = 0;
 	MemoryContext old = CurrentMemoryContext;
@@ -848,9 +855,10 @@ test_scaled_numerics(void)
 {
 	int64		values[64];
 	int64		made[64];
-	char	   *out = palloc(lengthof(values) * BF_SCALED_NUMERIC_BYTES);
+	ByteBuffer	buf;
 	bool		pass = true;
 
+	ByteBufferInit(&buf, CurrentMemoryContext);
 	for (int scale = 0; scale <= BF_MAX_NUMERIC_SCALE; scale++)
 	{
 		for (int digits = 1; digits <= 19; digits++)
@@ -874,7 +882,7 @@ test_scaled_numerics(void)
 				values[n++] = -PG_INT64_MAX;
 			}
 			memcpy(made, values, sizeof(values));
-			NumericsFromScaled(made, n, scale, out);
+			NumericsFromScaled(made, n, scale, &buf);
 			for (int i = 0; i < n; i++)
 			{
 				int64		again;
@@ -886,7 +894,7 @@ test_scaled_numerics(void)
 		}
 	}
 	ShimOk(pass, "numerics of all scales and sizes come back from integers");
-	pfree(out);
+	ByteBufferFree(&buf);
 }
 
 static void
