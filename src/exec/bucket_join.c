@@ -93,7 +93,7 @@ DescribeMergedKey(BucketJoinState *state, JoinOutput *out, int k, TargetEntry *t
 		out->keycols[s] = state->input[s].keycols[k];
 		out->keytypes[s] = state->input[s].keytypes[k];
 	}
-	state->plain = false;
+	state->direct = false;
 }
 
 /* Where the entries of custom_scan_tlist come from. */
@@ -102,8 +102,8 @@ DescribeOutput(BucketJoinState *state, List *tlist, List *sides, List *columns)
 {
 	state->nout = list_length(sides);
 	state->out = palloc0(state->nout * sizeof(JoinOutput));
-	state->plain = state->jointype == JOIN_INNER && state->joinqual == NULL &&
-		state->base.css.ss.ps.qual == NULL;
+	state->unconditional = state->joinqual == NULL && state->base.css.ss.ps.qual == NULL;
+	state->direct = state->unconditional;
 	for (int i = 0; i < state->nout; i++)
 	{
 		JoinOutput *out = &state->out[i];
@@ -123,7 +123,7 @@ DescribeOutput(BucketJoinState *state, List *tlist, List *sides, List *columns)
 			continue;
 		out->col = -1;
 		out->attnum = (AttrNumber) column;
-		state->plain &= out->attnum > 0;
+		state->direct &= out->attnum > 0;
 		if (out->attnum > 0)
 		{
 			out->col = ScanNodeColumn(input->scan, out->attnum);

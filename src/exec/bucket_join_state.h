@@ -33,7 +33,7 @@ typedef struct JoinCounters
 /* A column of the scan slot in the present list of pairs. */
 typedef struct JoinSource
 {
-	const Datum *values;
+	const Datum *values;		/* NULL: that side has no partner in any entry */
 	const bool *nulls;
 	const uint16 *rows;			/* per entry */
 } JoinSource;
@@ -44,7 +44,8 @@ typedef struct BucketJoinState
 	JoinType	jointype;
 	BatchInput	input[2];		/* outer, inner */
 	ExprState  *joinqual;		/* residual join quals */
-	bool		plain;			/* inner, without conditions or whole rows */
+	bool		unconditional;	/* no conditions beside the keys */
+	bool		direct;			/* that, and every column of the output is one of a batch */
 	int			nout;
 	JoinOutput *out;
 	MemoryContext cxt;
@@ -56,7 +57,7 @@ typedef struct BucketJoinState
 	MergeJoin  *merge;
 	MergePairs *pairs;
 	int			pair;			/* next entry to look at */
-	JoinSource *sources;		/* per column, for "plain"; made on first use */
+	JoinSource *sources;		/* per column, for "direct"; made on first use */
 
 	/* as an input of another join */
 	Batch		batch;

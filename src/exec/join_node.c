@@ -260,17 +260,28 @@ FindSources(BucketJoinState *state)
 	for (int i = 0; i < state->nout; i++)
 	{
 		bool		outer = state->out[i].side == 0;
-		ColumnVector *vec = BatchColumn(outer ? pairs->left : pairs->right, state->out[i].col);
+		Batch	   *batch = outer ? pairs->left : pairs->right;
+		JoinSource *source = &state->sources[i];
 
-		state->sources[i].values = vec->values;
-		state->sources[i].nulls = vec->nulls;
-		state->sources[i].rows = outer ? pairs->lrow : pairs->rrow;
+		source->values = NULL;
+		source->nulls = NULL;
+		source->rows = outer ? pairs->lrow : pairs->rrow;
+		if (batch != NULL)
+		{
+			ColumnVector *vec = BatchColumn(batch, state->out[i].col);
+
+			source->values = vec->values;
+			source->nulls = vec->nulls;
+		}
 	}
 }
 
-/* FillSlot of a join where every entry is a pair of rows and every column one of a batch. */
-static inline void
-FillPlainSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
+/*
+ * FillSlot of a "direct" join.  The compiler leaves out the test for a partner
+ * where each row has one.
+ */
+static pg_attribute_always_inline void
+FillDirectSlot(BucketJoinState *state, TupleTableSlot *slot, int entry, const bool inner)
 {
 	const JoinSource *source = state->sources;
 	Datum	   *values = slot->tts_values;
@@ -281,6 +292,12 @@ FillPlainSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
 	{
 		int			row = source->rows[entry];
 
+		if (!inner && row == MERGE_NONE)
+		{
+			values[i] = (Datum) 0;
+			isnull[i] = true;
+			continue;
+		}
 		values[i] = source->values[row];
 		isnull[i] = source->nulls && source->nulls[row];
 	}
@@ -301,7 +318,11 @@ EntryIsOutput(BucketJoinState *state, int entry, bool *filled)
 	int			r = pairs->rrow[entry];
 
 	*filled = false;
-	if (r == MERGE_NONE)
+	if (entry < pairs->settled)
+	{
+		/* a pair without further conditions, or a row without a match */
+	}
+	else if (r == MERGE_NONE)
 	{
 		if (pairs->lmatched[l])
 			return false;
@@ -356,24 +377,36 @@ JoinNodeNextEntry(BucketJoinState *state)
 	ExprContext *econtext = state->base.css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->base.css.ss.ss_ScanTupleSlot;
 
-	/* every pair is a row: nothing to test, nothing to make */
-	if (state->plain)
+	/* no conditions, and nothing to make */
+	if (state->direct)
 	{
-		while (unlikely(state->pair >= state->pairs->n))
+		bool		inner = state->jointype == JOIN_INNER;
+		int			entry;
+		bool		filled;
+
+		do
 		{
-			CHECK_FOR_INTERRUPTS();
-			state->pair = 0;
-			if (!MergeJoinNext(state->merge, state->pairs))
+			while (unlikely(state->pair >= state->pairs->n))
 			{
-				state->pairs->n = 0;
-				return false;
+				CHECK_FOR_INTERRUPTS();
+				state->pair = 0;
+				if (!MergeJoinNext(state->merge, state->pairs))
+				{
+					state->pairs->n = 0;
+					return false;
+				}
+				FindSources(state);
 			}
-			FindSources(state);
-		}
+			entry = state->pair++;
+		} while (!inner && !EntryIsOutput(state, entry, &filled));
+
 		/* a projection above leaves its results there */
 		if (state->base.css.ss.ps.ps_ProjInfo)
 			ResetExprContext(econtext);
-		FillPlainSlot(state, slot, state->pair++);
+		if (inner)
+			FillDirectSlot(state, slot, entry, true);
+		else
+			FillDirectSlot(state, slot, entry, false);
 		econtext->ecxt_scantuple = slot;
 		return true;
 	}
@@ -496,6 +529,7 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 	PlanState  *ps = &state->base.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 	Batch	   *batch = MakeOutputBatch(state);
+	int			first;
 	int			n = 0;
 
 	if (ps->instrument)
@@ -505,16 +539,22 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 		CHECK_FOR_INTERRUPTS();
 		if (!MergeJoinNext(state->merge, state->pairs))
 			break;
-		if (state->plain)
+		/* what needs no test, from the start of the list on */
+		first = !state->unconditional ? 0 :
+			state->jointype == JOIN_INNER ? state->pairs->n : state->pairs->settled;
+		if (first == state->pairs->n)
 		{
-			n = state->pairs->n;
+			n = first;
 			state->lrow = state->pairs->lrow;
 			state->rrow = state->pairs->rrow;
 			break;
 		}
+		n = first;
+		memcpy(state->lrow_buffer, state->pairs->lrow, n * sizeof(uint16));
+		memcpy(state->rrow_buffer, state->pairs->rrow, n * sizeof(uint16));
 		state->lrow = state->lrow_buffer;
 		state->rrow = state->rrow_buffer;
-		for (int i = 0; i < state->pairs->n; i++)
+		for (int i = first; i < state->pairs->n; i++)
 		{
 			bool		filled;
 			bool		output;

@@ -30,7 +30,8 @@ typedef struct MergeSide
 	int			pos;			/* next entry of keys */
 	bool		ended;
 	bool		preserved;		/* rows without a match are wanted */
-	bool		single;			/* inner joins: each image of keys from pos on is there once */
+	int			nkeyed;			/* entries before the first one with a NULL key */
+	bool		single;			/* inner and left joins: each image of those from pos on is there once */
 	bool	   *matched;		/* per row of batch; set by the taker */
 	Datum	   *bound_values;
 	KeyBound	bound;			/* present key, as a bound for the other side */
@@ -50,6 +51,7 @@ typedef enum MergePhase
 struct MergeJoin
 {
 	MergeType	type;
+	bool		residual;		/* the taker tests further conditions */
 	bool		first_only;		/* one right row per left row is enough */
 	MergeSide	left;
 	MergeSide	right;
@@ -96,6 +98,7 @@ MergeJoinCreate(MergeType type, bool residual, int nkeys, const KeyClass *classe
 	MergeJoin  *join = palloc0(sizeof(MergeJoin));
 
 	join->type = type;
+	join->residual = residual;
 	join->first_only = !residual && (type == MERGE_SEMI || type == MERGE_ANTI);
 	InitSide(&join->left, nkeys, classes, left,
 			 type == MERGE_LEFT || type == MERGE_FULL || type == MERGE_ANTI,
@@ -145,12 +148,22 @@ PresentKey(MergeSide *side)
 	return &side->bound;
 }
 
-/* Is each image of the side's entries there once?  Asked for where MergeSingles can use it. */
-static bool
-FindSingle(MergeJoin *join, MergeSide *side)
+/* Look at the keys of a batch: what MergeSingles and MergeSettled want to know. */
+static void
+InspectKeys(MergeJoin *join, MergeSide *side)
 {
-	return join->type == MERGE_INNER &&
-		ImagesDiffer(side->keys.k64 + side->pos, side->keys.n - side->pos);
+	const KeyVector *keys = &side->keys;
+
+	side->nkeyed = keys->n;
+	if (keys->entry_null)
+	{
+		const bool *null = memchr(keys->entry_null, true, keys->n * sizeof(bool));
+
+		side->nkeyed = null ? null - keys->entry_null : keys->n;
+	}
+	side->single = (join->type == MERGE_INNER || (join->type == MERGE_LEFT && !join->residual)) &&
+		side->pos < side->nkeyed &&
+		ImagesDiffer(keys->k64 + side->pos, side->nkeyed - side->pos);
 }
 
 /*
@@ -174,8 +187,8 @@ Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 			break;
 		}
 		if (KeyVectorFillBeside(&side->keys, side->batch, side->preserved, &other->keys, other->pos))
-			other->single = FindSingle(join, other);
-		side->single = FindSingle(join, side);
+			InspectKeys(join, other);
+		InspectKeys(join, side);
 		join->rows_compared += side->keys.n;
 		if (side->matched)
 			memset(side->matched, 0, side->batch->nrows * sizeof(bool));
@@ -251,6 +264,75 @@ MergeSingles(MergeJoin *join, MergePairs *pairs)
 		rout[i] = rk->rows[rout[i]];
 	if (!(lk->exact && rk->exact))
 		added = KeyVectorKeepEqual(lk, lout, rk, rout, added);
+	pairs->n = n + added;
+}
+
+/*
+ * Left rows that were left standing, in case their partners go on in the right
+ * batch that was read since: move past those that are finished.  False if one
+ * of them is not.
+ */
+static bool
+PassStanding(MergeSide *left, const MergeSide *right)
+{
+	const KeyVector *lk = &left->keys;
+
+	while (left->pos < left->nkeyed && left->matched[KeyVectorRow(lk, left->pos)])
+	{
+		if (lk->k64[left->pos] >= right->keys.k64[right->pos])
+			return false;
+		left->pos++;
+	}
+	return true;
+}
+
+/*
+ * Entries of a left, semi or anti join without further conditions whose images
+ * decide, as far as that goes.
+ */
+static void
+MergeSettled(MergeJoin *join, MergePairs *pairs)
+{
+	MergeSide  *left = &join->left;
+	MergeSide  *right = &join->right;
+	const KeyVector *lk = &left->keys;
+	const KeyVector *rk = &right->keys;
+	int			n = pairs->n;
+	int			room = MERGE_PAIRS - n;
+	uint16	   *lout = pairs->lrow + n;
+	uint16	   *rout = pairs->rrow + n;
+	int			added;
+
+	if (left->pos >= left->nkeyed)
+		return;
+	if (join->first_only)
+		added = MergeExists(lk->k64, left->nkeyed, &left->pos, rk->k64, rk->n, &right->pos,
+							lout, rout, room, join->type == MERGE_SEMI);
+	else if (right->single)
+	{
+		if (!PassStanding(left, right))
+			return;
+		added = MergeOuterOfSingle(lk->k64, left->nkeyed, &left->pos, rk->k64, rk->n, &right->pos,
+								   lout, rout, room);
+	}
+	else if (left->single)
+	{
+		bool		matched = left->matched[KeyVectorRow(lk, left->pos)];
+
+		added = MergeOuterOfMany(lk->k64, left->nkeyed, &left->pos, rk->k64, rk->n, &right->pos,
+								 lout, rout, room, &matched);
+		/* its other partners may be in the next batch */
+		if (matched)
+			left->matched[KeyVectorRow(lk, left->pos)] = true;
+	}
+	else
+		return;
+	for (int i = 0; lk->rows && i < added; i++)
+		lout[i] = lk->rows[lout[i]];
+	for (int i = 0; rk->rows && i < added; i++)
+		rout[i] = rout[i] == MERGE_NONE ? MERGE_NONE : rk->rows[rout[i]];
+	if (pairs->settled == n)
+		pairs->settled = n + added;
 	pairs->n = n + added;
 }
 
@@ -473,14 +555,22 @@ MergeSome(MergeJoin *join, MergePairs *pairs)
 
 	if (!join->left.preserved)
 	{
-		if (join->left.single || join->right.single)
+		if (join->type == MERGE_INNER && (join->left.single || join->right.single))
 			MergeSingles(join, pairs);
+		else if (join->first_only && exact)
+			MergeSettled(join, pairs);
 		if (IsFull(pairs))
 			return STEP_FULL;
 		if (!exact)
 			return MergeBatches(join, pairs, false, false, false);
 		return join->first_only ? MergeBatches(join, pairs, true, false, false) :
 			MergeExactInner(join, pairs);
+	}
+	if (!join->right.preserved && !join->residual && exact)
+	{
+		MergeSettled(join, pairs);
+		if (IsFull(pairs))
+			return STEP_FULL;
 	}
 	if (!join->right.preserved)
 		return exact ? MergeBatches(join, pairs, true, true, false) :
@@ -711,6 +801,7 @@ MergeJoinNext(MergeJoin *join, MergePairs *pairs)
 	MergeSide  *right = &join->right;
 
 	pairs->n = 0;
+	pairs->settled = 0;
 	for (;;)
 	{
 		/* lists point into the batches, or a chunk: hand out before reading on */

@@ -53,7 +53,8 @@ typedef struct MergeInputSpec
  * (where not NULL).  rrow[i] = MERGE_NONE: all pairs of that left row have
  * been given; it has no match unless its flag is set.  lrow[i] = MERGE_NONE:
  * the same of a right row.  The flags must be up to date when the next list
- * is asked for.
+ * is asked for.  The first "settled" entries need no flags: they are pairs of
+ * a join without further conditions, and rows without a match.
  */
 typedef struct MergePairs
 {
@@ -62,6 +63,7 @@ typedef struct MergePairs
 	bool	   *lmatched;
 	bool	   *rmatched;
 	int			n;
+	int			settled;
 	uint16		lrow[MERGE_PAIRS];
 	uint16		rrow[MERGE_PAIRS];
 } MergePairs;

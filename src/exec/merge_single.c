@@ -1,6 +1,6 @@
 /*
  * merge_single.c
- *	  Pairs of two sorted arrays of key images, one of which has each key once.
+ *	  Merging sorted arrays of key images without a branch on each.
  *
  * Which array to step on in is a coin toss that no processor foresees, so the
  * step is computed instead of branched on.  Then the time is that of one
@@ -9,11 +9,15 @@
  */
 #include "postgres.h"
 
+#include "exec/merge_join.h"
 #include "exec/merge_search.h"
 #include "exec/merge_single.h"
 
 /* entries merged in one piece */
 #define PIECE 1024
+
+/* steps after which a look is taken whether only one array moves on */
+#define STRETCH 64
 
 /* fewer are not worth two lanes */
 #define TWO_LANES 32
@@ -196,5 +200,118 @@ MergeSingle(const int64 *many, int nmany, int *m, const int64 *single, int nsing
 		*m += count;
 		*s = s_end;
 	}
+	return n;
+}
+
+/* Steps within a stretch that no array can end in. */
+static inline int
+StretchSteps(int left, int right, int room)
+{
+	return Min(Min(Min(left, right), room), STRETCH);
+}
+
+int
+MergeExists(const int64 *left, int nleft, int *l, const int64 *right, int nright, int *r,
+			uint16 *left_out, uint16 *right_out, int room, bool found)
+{
+	int			i = *l;
+	int			j = *r;
+	int			n = 0;
+
+	while (i < nleft && j < nright && n < room)
+	{
+		int			steps = StretchSteps(nleft - i, nright - j, room - n);
+		int			i0 = i;
+		int			j0 = j;
+
+		for (; steps > 0; steps--)
+		{
+			int64		x = left[i];
+			int64		y = right[j];
+
+			left_out[n] = (uint16) i;
+			right_out[n] = found ? (uint16) j : MERGE_NONE;
+			n += found ? x == y : x < y;
+			i += x <= y;
+			j += x > y;
+		}
+		if (i == i0)
+			j = Search64(right, j, nright, left[i]);
+		else if (j == j0 && found)
+			i = Search64(left, i, nleft, right[j]);
+	}
+	*l = i;
+	*r = j;
+	return n;
+}
+
+int
+MergeOuterOfSingle(const int64 *left, int nleft, int *l, const int64 *right, int nright, int *r,
+				   uint16 *left_out, uint16 *right_out, int room)
+{
+	int			last = nright - 1;
+	int			i = *l;
+	int			j = *r;
+	int			n = 0;
+
+	while (i < nleft && j < last && n < room)
+	{
+		int			steps = StretchSteps(nleft - i, last - j, room - n);
+		int			i0 = i;
+
+		for (; steps > 0; steps--)
+		{
+			int64		x = left[i];
+			int64		y = right[j];
+
+			left_out[n] = (uint16) i;
+			right_out[n] = x == y ? (uint16) j : MERGE_NONE;
+			n += x <= y;
+			i += x <= y;
+			j += x > y;
+		}
+		if (i == i0)
+			j = Search64(right, j, last, left[i]);
+	}
+	*l = i;
+	*r = j;
+	return n;
+}
+
+int
+MergeOuterOfMany(const int64 *left, int nleft, int *l, const int64 *right, int nright, int *r,
+				 uint16 *left_out, uint16 *right_out, int room, bool *matched)
+{
+	int			last = nleft - 1;
+	int			i = *l;
+	int			j = *r;
+	int			n = 0;
+	int			had = *matched;
+
+	while (i < last && j < nright && n < room)
+	{
+		int			steps = StretchSteps(last - i, nright - j, room - n);
+		int			i0 = i;
+
+		for (; steps > 0; steps--)
+		{
+			int64		x = left[i];
+			int64		y = right[j];
+			int			equal = x == y;
+			int			less = x < y;
+
+			left_out[n] = (uint16) i;
+			right_out[n] = equal ? (uint16) j : MERGE_NONE;
+			n += equal | (less & ~had);
+			had = equal;
+			i += less;
+			j += !less;
+		}
+		if (i == i0)
+			j = Search64(right, j, nright, left[i]);
+	}
+	*l = i;
+	*r = j;
+	*matched = had;
 	return n;
 }

@@ -267,7 +267,6 @@ CheckClusterLayout(const BucketScanState *scan)
 	}
 }
 
-
 /* Find the vectors of n columns of a batch, NULL: of all. */
 static void
 FindSources(BucketScanState *scan, Batch *batch, int n, const int *cols, RowSource *sources)

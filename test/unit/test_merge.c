@@ -381,6 +381,7 @@ TakeEntry(Output *out, MergePairs *pairs, int i)
 	bool		has_left = pairs->lrow[i] != MERGE_NONE;
 	bool		has_right = pairs->rrow[i] != MERGE_NONE;
 	bool		once = out->type == MERGE_SEMI || out->type == MERGE_ANTI;
+	bool		settled = i < pairs->settled;
 	int64		l = has_left ? DatumGetInt64(BatchColumn(pairs->left, COL_ID)->values[pairs->lrow[i]]) : -1;
 	int64		r = has_right ? DatumGetInt64(BatchColumn(pairs->right, COL_ID)->values[pairs->rrow[i]]) : -1;
 
@@ -404,7 +405,7 @@ TakeEntry(Output *out, MergePairs *pairs, int i)
 	{
 		if (!has_left || out->type == MERGE_INNER || out->type == MERGE_SEMI)
 			return false;
-		if (!pairs->lmatched[pairs->lrow[i]])
+		if (settled || !pairs->lmatched[pairs->lrow[i]])
 			out->lonly[l]++;
 		return true;
 	}
@@ -417,13 +418,15 @@ TakeEntry(Output *out, MergePairs *pairs, int i)
 		return true;
 	}
 	out->n++;
-	if (once && pairs->lmatched[pairs->lrow[i]])
+	if (settled && out->residual)
+		return false;
+	if (once && !settled && pairs->lmatched[pairs->lrow[i]])
 		return true;
 	if (out->residual && !Residual(l, r))
 		return true;
-	if (pairs->lmatched)
+	if (pairs->lmatched && !settled)
 		pairs->lmatched[pairs->lrow[i]] = true;
-	if (pairs->rmatched)
+	if (pairs->rmatched && !settled)
 		pairs->rmatched[pairs->rrow[i]] = true;
 	if (out->type == MERGE_SEMI)
 		out->lonly[l]++;
