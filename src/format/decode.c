@@ -261,7 +261,8 @@ read_constant(const FileColumn *col, const char *in, size_t len, int n, Datum *v
 		size_t		at = 0;
 		const char *v = VarlenaNext(in, len, &at, VarlenaFormOf(col->typalign, col->typstorage).align);
 
-		if (v != in || at != len)
+		/* no value, of a chunk without a byte, equals the buffer that was not needed */
+		if (v == NULL || v != in || at != len)
 			return "value header is invalid";
 		if (col->keyclass == KEYCLASS_NUMERIC && !NumericContentValid(v))
 			return "numeric value is invalid";

@@ -612,6 +612,44 @@ test_damage(void)
 	free(sink.data);
 }
 
+/* The chunk directory of a file. */
+static DiskChunk *
+find_chunks(char *data, size_t len)
+{
+	const DiskTail *tail = (const DiskTail *) (data + len - sizeof(DiskTail));
+
+	for (size_t at = tail->footer_offset; at < len - sizeof(DiskTail);)
+	{
+		const DiskSection *section = (const DiskSection *) (data + at);
+
+		at += sizeof(DiskSection);
+		if (section->tag == SECTION_CHUNKS)
+			return (DiskChunk *) (data + at);
+		at += BF_ALIGN8(section->length);
+	}
+	return NULL;
+}
+
+/* Make the checksums right again, as far as what they cover lies in the file. */
+static void
+repair_checksums(char *data, size_t len, DiskChunk *chunks, int nchunks)
+{
+	DiskTail   *tail = (DiskTail *) (data + len - sizeof(DiskTail));
+	DiskHeader *header = (DiskHeader *) data;
+
+	for (int c = 0; c < nchunks; c++)
+	{
+		DiskChunk  *chunk = &chunks[c];
+
+		if (chunk->offset < len && chunk->stored_len <= len - chunk->offset)
+			chunk->crc = MemoryCrc(data + chunk->offset, chunk->stored_len);
+	}
+	if (tail->footer_offset <= len && tail->footer_length <= len - tail->footer_offset)
+		tail->footer_crc = MemoryCrc(data + tail->footer_offset, tail->footer_length);
+	tail->crc = MemoryCrc(tail, offsetof(DiskTail, crc));
+	header->crc = MemoryCrc(header, offsetof(DiskHeader, crc));
+}
+
 /* Random damage with the checksums made right again: errors, but no crash. */
 static void
 test_repaired_damage(void)
@@ -626,22 +664,11 @@ test_repaired_damage(void)
 	copy = palloc(sink.len);
 	for (int round = 0; round < 20000; round++)
 	{
-		DiskTail   *tail = (DiskTail *) (copy + sink.len - sizeof(DiskTail));
-		DiskHeader *header = (DiskHeader *) copy;
-		size_t		chunks = 0;
+		DiskChunk  *chunks;
 		int			code;
 
 		memcpy(copy, sink.data, sink.len);
-		/* the chunk directory is the section before the last */
-		for (size_t at = tail->footer_offset; at < sink.len - sizeof(DiskTail);)
-		{
-			DiskSection *section = (DiskSection *) (copy + at);
-
-			at += sizeof(DiskSection);
-			if (section->tag == SECTION_CHUNKS)
-				chunks = at;
-			at += BF_ALIGN8(section->length);
-		}
+		chunks = find_chunks(copy, sink.len);
 		for (int k = DataRandom() % 3; k >= 0; k--)
 		{
 			size_t		at = DataRandom() % sink.len;
@@ -651,17 +678,7 @@ test_repaired_damage(void)
 			else
 				copy[at] = DataRandom() % 2 ? 0 : DataRandom();
 		}
-		for (int c = 0; c < table->ncols; c++)
-		{
-			DiskChunk  *chunk = (DiskChunk *) (copy + chunks) + c;
-
-			if (chunk->offset < sink.len && chunk->stored_len <= sink.len - chunk->offset)
-				chunk->crc = MemoryCrc(copy + chunk->offset, chunk->stored_len);
-		}
-		if (tail->footer_offset <= sink.len && tail->footer_length <= sink.len - tail->footer_offset)
-			tail->footer_crc = MemoryCrc(copy + tail->footer_offset, tail->footer_length);
-		tail->crc = MemoryCrc(tail, offsetof(DiskTail, crc));
-		header->crc = MemoryCrc(header, offsetof(DiskHeader, crc));
+		repair_checksums(copy, sink.len, chunks, table->ncols);
 		WITH_CONTEXT(code = read_all(copy, sink.len));
 		if (code != 0 && code != ERRCODE_DATA_CORRUPTED && code != ERRCODE_FEATURE_NOT_SUPPORTED)
 		{
@@ -671,6 +688,46 @@ test_repaired_damage(void)
 	}
 	ShimOk(wrong == 0, "damage with right checksums gives the right error codes");
 	free(sink.data);
+}
+
+/*
+ * A chunk without a byte has no values, whatever its encoding says.  One column
+ * a file, so that the buffers are still without memory when it is decoded.
+ */
+static void
+test_empty_chunks(void)
+{
+	int			wrong = 0;
+
+	for (int c = 0; c < lengthof(all_types); c++)
+	{
+		TestTable  *table = table_make(&all_types[c], 1);
+		MemorySink	sink;
+		char	   *copy;
+
+		table_fill(table, 1, SHAPE_CONSTANT, 0);
+		write_table(table, &sink, BF_COMPRESS_NONE, 40, 1, 1, NULL);
+		copy = palloc(sink.len);
+		for (int encoding = ENCODING_INT; encoding <= ENCODING_FRONT; encoding++)
+		{
+			DiskChunk  *chunk;
+			int			code;
+
+			memcpy(copy, sink.data, sink.len);
+			chunk = find_chunks(copy, sink.len);
+			chunk->encoding = encoding;
+			chunk->stored_len = chunk->raw_len = 0;
+			repair_checksums(copy, sink.len, chunk, 1);
+			WITH_CONTEXT(code = read_all(copy, sink.len));
+			if (code != ERRCODE_DATA_CORRUPTED)
+			{
+				wrong++;
+				printf("# type %u, encoding %d: code %d\n", all_types[c], encoding, code);
+			}
+		}
+		free(sink.data);
+	}
+	ShimOk(wrong == 0, "a chunk without bytes is seen as damaged");
 }
 
 static void
@@ -965,5 +1022,6 @@ main(void)
 	WITH_CONTEXT(test_large());
 	WITH_CONTEXT(test_damage());
 	WITH_CONTEXT(test_repaired_damage());
+	WITH_CONTEXT(test_empty_chunks());
 	return ShimDone();
 }
