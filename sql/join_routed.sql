@@ -1,5 +1,4 @@
 -- Bucket joins of which one side only is bucketed by the key: the rows of the other are sorted into its buckets.
-SET bucketfdw.enable_routing = on;
 CREATE TABLE p_h (k int, v int, t text);
 INSERT INTO p_h SELECT CASE WHEN i % 20 = 0 THEN NULL ELSE i % 300 - 50 END, i, 'p' || i FROM generate_series(1, 1000) i;
 INSERT INTO p_h SELECT 7, 2000 + i, 'hot' FROM generate_series(1, 150) i;
@@ -139,6 +138,27 @@ SELECT q, (routed(q)).answer FROM unnest(ARRAY[
 	'SELECT g, (SELECT max(v) FROM (SELECT a.v FROM p_b a JOIN plain b ON a.k = b.k WHERE b.w > g * 200 OFFSET 0) x) FROM generate_series(0, 4) g',
 	'SELECT * FROM (SELECT v FROM p_b a JOIN plain b ON a.k = b.k ORDER BY v LIMIT 5) x, generate_series(1, 2)']) q;
 
+-- rows that no parameter changes are sorted once; those that one changes, each time anew
+CREATE FUNCTION loops(query text, rel text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+	RETURN jsonb_path_query_first(plan, '$.** ? (@."Relation Name" == $rel)."Actual Loops"', jsonb_build_object('rel', rel));
+END
+$$;
+SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_mergejoin = off; SET enable_material = off;
+SELECT loops(q, 'p_b') bucketed, loops(q, 'plain') routed, same(q), q FROM unnest(ARRAY[
+	'SELECT g, (SELECT count(*) FROM plain b LEFT JOIN p_b a ON a.k = b.k AND a.v > g * 100) FROM generate_series(0, 4) g',
+	'SELECT g, (SELECT sum(w) FROM p_b a JOIN plain b ON a.k = b.k WHERE b.w > g * 100) FROM generate_series(0, 4) g',
+	'SELECT count(*), sum(v + w) FROM generate_series(0, 4) g LEFT JOIN (SELECT * FROM plain b JOIN p_b a USING (k) WHERE a.v < 50) s ON g <> w % 3']) q;
+SET work_mem = '64kB';
+SELECT loops(q, 'p_b') bucketed, loops(q, 'plain') routed, same(q) FROM unnest(ARRAY[
+	'SELECT g, (SELECT count(*) FROM plain b LEFT JOIN p_b a ON a.k = b.k AND a.v > g * 100) FROM generate_series(0, 4) g']) q;
+RESET work_mem;
+RESET enable_material; RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin;
+DROP FUNCTION loops(text, text);
+
 -- prepared, a cursor that goes back, a savepoint
 SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_mergejoin = off;
 PREPARE later(int) AS SELECT count(*), sum(w) FROM p_b a JOIN plain b ON a.k = b.k WHERE b.w > $1;
@@ -158,7 +178,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM p_b a LEFT JOIN plain b ON a.k = b.k;
 -- the setting
 SET bucketfdw.enable_routing = off;
 SELECT nodes('SELECT * FROM p_b a LEFT JOIN plain b ON a.k = b.k') ~ 'BucketJoin' wrong;
-SET bucketfdw.enable_routing = on;
+RESET bucketfdw.enable_routing;
 -- rows that the statement locks or changes are not routed
 SELECT nodes('SELECT * FROM p_b a JOIN plain b ON a.k = b.k FOR UPDATE OF b') ~ 'BucketJoin' wrong;
 SELECT nodes('UPDATE plain b SET w = 1 FROM p_b a WHERE a.k = b.k') ~ 'BucketJoin' wrong;

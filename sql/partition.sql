@@ -1,5 +1,4 @@
 -- Partitions that are bucketed tables: one bucketed input with more runs.
-SET bucketfdw.enable_routing = off;	-- both sides are bucketed, or it is another join
 CREATE TABLE e_h (k int, day date, v int, t text);
 INSERT INTO e_h SELECT CASE WHEN i % 30 = 0 THEN NULL ELSE i % 200 END, date '2024-01-01' + i % 90, i, 't' || i % 17 FROM generate_series(1, 3000) i;
 CREATE TABLE e_b (k int, day date, v int, t text) PARTITION BY RANGE (day);
@@ -101,8 +100,10 @@ SELECT q, (tried(q)).* FROM unnest(ARRAY[
 SELECT q, same(q) FROM unnest(ARRAY['SELECT count(*), sum(v), max(day) FROM e_b', 'SELECT k, count(*) FROM e_b GROUP BY k',
 	'SELECT e FROM e_b e JOIN u_b USING (k) WHERE v < 50',
 	'SELECT x, (SELECT count(*) FROM e_b JOIN u_b USING (k) WHERE day = date ''2024-01-01'' + x AND t = ''t'' || x) FROM generate_series(0, 50, 5) x']) q;
+SET bucketfdw.enable_routing = off;	-- what is said of partitions, before sorting is tried
 SELECT reason, detail FROM bucketfdw.why_not('SELECT e FROM e_b e JOIN u_b USING (k)');
 SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_b JOIN u_h USING (k) WHERE day < ''2024-02-01''');
+RESET bucketfdw.enable_routing;
 -- the best order of joins is looked for by GEQO, which forgets what it tried
 SET geqo_threshold = 2;
 SELECT (tried('SELECT a.v, b.v AS w, c.name FROM e_b a JOIN u_b USING (k) JOIN e_b b USING (k) JOIN u_b c USING (k) WHERE a.v < 300 AND b.v < 900')).*;
@@ -119,12 +120,14 @@ EXPLAIN (COSTS OFF) SELECT name, v FROM e_b JOIN u_b USING (k) WHERE t IN ('t1',
 -- a leaf of the second level that is bucketed by another column
 CREATE FOREIGN TABLE e_mar_1 PARTITION OF e_mar FOR VALUES IN ('t1') SERVER bucketfdw OPTIONS (bucket_by 'v', buckets '4');
 SELECT (tried('SELECT * FROM e_b JOIN u_b USING (k)')).*;
+SET bucketfdw.enable_routing = off;
 SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_b JOIN u_b USING (k)');
 DROP FOREIGN TABLE e_mar_1;
 -- or not bucketed at all
 CREATE TABLE e_mar_1 PARTITION OF e_mar FOR VALUES IN ('t1');
 SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_b JOIN u_b USING (k)');
 SELECT reason, detail FROM bucketfdw.why_not('SELECT * FROM e_mar JOIN u_b USING (k)');
+RESET bucketfdw.enable_routing;
 -- many partitions: all of them are one side
 DROP TABLE e_b;
 CREATE TABLE e_b (k int, day date, v int, t text) PARTITION BY RANGE (day);

@@ -1,7 +1,6 @@
 -- Which plan wins, on both sides of where two of them cost the same and well away from there.
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
-SET bucketfdw.enable_routing = off;	-- heaps stand for what is not joined by buckets
 -- tables of several sizes, each as a heap (_h) and in buckets (_b)
 CREATE TABLE big_h AS SELECT i AS id, (i * 7919::bigint % 20000)::int AS k, i % 100 AS v, (i % 1000)::numeric(10,2) AS amount
 FROM generate_series(1, 200000) i;
@@ -17,11 +16,17 @@ LANGUAGE plpgsql AS $$
 DECLARE
 	plan text := nodes(query, false);
 	top text;
+	routed boolean;
+	line text;
 BEGIN
-	EXECUTE 'EXPLAIN (COSTS OFF) ' || query INTO top;
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		top := coalesce(top, line);
+		routed := coalesce(routed, false) OR line ~ 'Routed:';
+	END LOOP;
 	RETURN CASE
 		WHEN plan = 'Aggregate, Foreign Scan' THEN top
-		WHEN plan ~ 'BucketJoin' AND plan !~ 'Hash|Merge|Nested|Sort' THEN regexp_replace(regexp_replace(plan, 'BucketJoin.*', 'bucket join'), '^Aggregate', top)
+		WHEN plan ~ 'BucketJoin' AND plan !~ 'Hash|Merge|Nested|Sort' THEN
+			regexp_replace(plan, 'BucketJoin.*', CASE WHEN routed THEN 'routed join' ELSE 'bucket join' END)
 		WHEN plan ~ 'Nested Loop.*Foreign Scan' AND plan !~ 'BucketJoin|Hash|Merge|Sort|Materialize' THEN 'lookups'
 		WHEN plan ~ '(Hash|Merge) Join' AND plan !~ 'BucketJoin' THEN 'hash or merge join'
 		ELSE plan
@@ -37,21 +42,32 @@ LANGUAGE sql AS $$
 		'SELECT big_h.v, mid_b.name FROM big_h JOIN mid_b USING (k)',
 		'SELECT big_h.v, mid_h.name FROM big_h JOIN mid_h USING (k)',
 		'SELECT count(*) FROM big_b JOIN mid_b USING (k)',
+		'SELECT count(*) FROM big_b JOIN mid_h USING (k)',
+		'SELECT count(*) FROM big_h JOIN mid_b USING (k)',
 		'SELECT big_b.v FROM big_b WHERE EXISTS (SELECT FROM mid_b WHERE mid_b.k = big_b.k)',
 		'SELECT big_b.v FROM big_b LEFT JOIN mid_b USING (k) WHERE mid_b.v > 3 OR mid_b.v IS NULL',
+		'SELECT big_b.v FROM big_b LEFT JOIN mid_h USING (k) WHERE mid_h.v > 3 OR mid_h.v IS NULL',
+		'SELECT mid_h.v FROM mid_h WHERE NOT EXISTS (SELECT FROM big_b WHERE big_b.k = mid_h.k)',
+		-- the side to be sorted is as big as the other one, or much bigger
+		'SELECT big_h.v, skew_b.v FROM big_h JOIN skew_b USING (k) WHERE skew_b.k <> 7',
+		'SELECT tiny_b.v, big_h.v FROM tiny_b JOIN big_h USING (k)',
+		'SELECT tiny_b.v, mid_h.v FROM tiny_b JOIN mid_h USING (k)',
 		-- half of the rows with one key
 		'SELECT count(*) FROM big_b JOIN skew_b USING (k)',
 		'SELECT big_b.v, skew_b.v FROM big_b LEFT JOIN skew_b USING (k)',
 		-- few rows of one side: lookups; many: not
 		'SELECT tiny_h.v, big_b.v FROM tiny_h JOIN big_b USING (k) WHERE tiny_h.id = 3',
 		'SELECT mid_h.v, big_b.v FROM mid_h JOIN big_b USING (k) WHERE mid_h.id = 3',
+		'SELECT mid_h.v, big_b.v FROM mid_h JOIN big_b USING (k) WHERE mid_h.id < 100',
 		'SELECT mid_h.v, big_b.v FROM mid_h JOIN big_b USING (k) WHERE mid_h.v > 0',
 		'SELECT mid_b.v, big_b.v FROM mid_b JOIN big_b USING (k) WHERE mid_b.id = 3',
 		'SELECT mid_b.v, big_b.v FROM mid_b JOIN big_b USING (k) WHERE mid_b.v > 0',
 		'SELECT mid_b.v, big_b.v FROM mid_b JOIN big_b USING (k) WHERE big_b.k = 77',
 		'SELECT big_b.v, mid_b.name FROM big_b JOIN mid_b USING (k) LIMIT 10',
+		'SELECT big_b.v, mid_h.name FROM big_b JOIN mid_h USING (k) LIMIT 10',
 		-- groups
 		'SELECT big_b.k, count(*) FROM big_b JOIN mid_b USING (k) GROUP BY big_b.k',
+		'SELECT big_b.k, count(*) FROM big_b JOIN mid_h USING (k) GROUP BY big_b.k',
 		'SELECT k, sum(amount) FROM big_b GROUP BY k',
 		'SELECT DISTINCT k FROM skew_b',
 		'SELECT v, count(*) FROM big_b GROUP BY v',
@@ -65,9 +81,13 @@ ANALYZE big_h, mid_h, tiny_h, skew_h, big_b, mid_b, tiny_b, skew_b;
 SELECT * FROM choices();
 -- sizes come from the files: without statistics it is the same
 SELECT * FROM before_analyze EXCEPT SELECT * FROM choices();
--- a small table: lookups if it is a heap, a join by buckets if it has them; many columns make lookups dear
+-- a small table: by buckets, whether it has them or not; without sorting, lookups; many columns make those dear
 SELECT choice('SELECT tiny_h.v, big_b.v FROM tiny_h JOIN big_b USING (k)') heap, choice('SELECT tiny_b.v, big_b.v FROM tiny_b JOIN big_b USING (k)') bucketed,
 	choice('SELECT m.name, big_b.* FROM mid_h m JOIN big_b USING (k)') many;
+SET bucketfdw.enable_routing = off;
+SELECT choice('SELECT tiny_h.v, big_b.v FROM tiny_h JOIN big_b USING (k)') heap, choice('SELECT tiny_b.v, big_b.v FROM tiny_b JOIN big_b USING (k)') bucketed,
+	choice('SELECT m.name, big_b.* FROM mid_h m JOIN big_b USING (k)') many;
+RESET bucketfdw.enable_routing;
 
 -- what gains nothing from buckets has the plan it would have without, and reads no more
 CREATE TEMP TABLE plain AS SELECT q FROM unnest(ARRAY['SELECT * FROM big_b WHERE v < 10', 'SELECT * FROM big_b LIMIT 1',

@@ -225,11 +225,11 @@ ROLLBACK;
 
 -- cost
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;
-SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) WHERE c.name = ''c7''');
+SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) LIMIT 1');
 BEGIN;
-SELECT follow('SELECT * FROM orders o JOIN customers c USING (customer_id) WHERE c.name = ''c7''');
-SELECT follow('SELECT * FROM orders o JOIN customers c USING (customer_id) WHERE c.name = ''c7''');
-SELECT bucketed('SELECT * FROM orders o JOIN customers c USING (customer_id) WHERE c.name = ''c7''');
+SELECT follow('SELECT * FROM orders o JOIN customers c USING (customer_id) LIMIT 1');
+SELECT follow('SELECT * FROM orders o JOIN customers c USING (customer_id) LIMIT 1');
+SELECT bucketed('SELECT * FROM orders o JOIN customers c USING (customer_id) LIMIT 1');
 ROLLBACK;
 -- another table is joined first
 SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) JOIN customers_h h ON h.customer_id = o.order_id WHERE h.name = ''c7''');

@@ -14,7 +14,7 @@ bool		bf_enable = true;
 bool		bf_enable_bucketjoin = true;
 bool		bf_enable_bucketagg = true;
 bool		bf_enable_pruning = true;
-bool		bf_enable_routing = false;
+bool		bf_enable_routing = true;
 bool		bf_log_rejections = false;
 bool		bf_verify_order = false;
 int			bf_default_buckets = 64;
@@ -53,7 +53,7 @@ GucInit(void)
 							 "Enables bucket joins with an input that is sorted into the buckets of the other.",
 							 NULL,
 							 &bf_enable_routing,
-							 false, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("bucketfdw.log_rejections",
 							 "Logs joins and aggregations of bucketed tables that do not use buckets, and why.",
 							 "Each is logged once per statement text and session.",

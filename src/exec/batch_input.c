@@ -121,7 +121,11 @@ BatchInputStart(BatchInput *input)
 {
 	/* as ExecProcNode would: parameters may have changed */
 	if (input->planstate->chgParam != NULL)
+	{
 		ExecReScan(input->planstate);
+		if (input->routed)
+			RoutedInputForget(input->routed);
+	}
 	if (input->node->chgParam != NULL)
 		ExecReScan(input->node);
 	input->gate_closed = input->gate != NULL &&

@@ -153,7 +153,8 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 
 		/* rows that are routed are read once and forward */
 		child = ExecInitNode((Plan *) lfirst(lc), estate, kind == BATCH_INPUT_ROUTED ?
-							 eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK) : eflags);
+							 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK) :
+							 eflags);
 		node->custom_ps = lappend(node->custom_ps, child);
 		BatchInputResolve(&state->input[i], child, kind);
 		i++;
@@ -170,9 +171,17 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 			elog(ERROR, "input of a bucket join is not bucketed");
 		BatchInputDescribe(&state->input[i], i == 0 ? okeys : ikeys);
 		BatchInputCheckOrder(&state->input[i], i == 0 ? okeys : ikeys);
-		if (state->input[i].routed != NULL && state->jointype != JOIN_FULL &&
+		if (state->input[i].routed == NULL)
+			continue;
+		if (state->jointype != JOIN_FULL &&
 			(i == 1 || state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI))
 			RoutedInputDropNulls(state->input[i].routed);
+
+		/* a rescan is likely, or parameters may ask for one that changes the other side only */
+		if ((eflags & EXEC_FLAG_REWIND) != 0 ||
+			(!bms_is_empty(cscan->scan.plan.extParam) &&
+			 bms_is_empty(state->input[i].planstate->plan->extParam)))
+			RoutedInputKeepRows(state->input[i].routed);
 	}
 	DescribeOutput(state, cscan->custom_scan_tlist,
 				   list_nth(cscan->custom_private, JOIN_PRIVATE_SIDES),
@@ -253,17 +262,20 @@ static void
 ReScanBucketJoin(CustomScanState *node)
 {
 	BucketJoinState *state = (BucketJoinState *) node;
-	ListCell   *lc;
 
 	JoinNodeReset(state);
-	foreach(lc, node->custom_ps)
+	for (int i = 0; i < 2; i++)
 	{
-		PlanState  *child = lfirst(lc);
+		PlanState  *child = list_nth(node->custom_ps, i);
+		RoutedInput *routed = state->input[i].routed;
 
 		/* core passes changed parameters to left and right trees only */
 		if (node->ss.ps.chgParam != NULL)
 			UpdateChangedParamSet(child, node->ss.ps.chgParam);
-		if (child->chgParam == NULL)
-			ExecReScan(child);
+		if (child->chgParam != NULL || (routed != NULL && RoutedInputKeepsRows(routed)))
+			continue;
+		ExecReScan(child);
+		if (routed != NULL)
+			RoutedInputForget(routed);
 	}
 }

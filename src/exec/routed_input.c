@@ -48,6 +48,7 @@ struct RoutedInput
 	const Oid  *types;
 	bool		image_decides;	/* equal numbers are equal keys */
 	bool		drop_nulls;
+	bool		keep_rows;		/* for rescans */
 
 	Tuplesortstate *sort;		/* NULL: rows not read yet */
 	int			ngroups;
@@ -115,12 +116,42 @@ RoutedInputEnd(RoutedInput *routed)
 }
 
 void
-RoutedInputStart(RoutedInput *routed)
+RoutedInputKeepRows(RoutedInput *routed)
+{
+	routed->keep_rows = true;
+}
+
+bool
+RoutedInputKeepsRows(const RoutedInput *routed)
+{
+	return routed->keep_rows;
+}
+
+void
+RoutedInputForget(RoutedInput *routed)
 {
 	RoutedInputEnd(routed);
 	if (routed->start != NULL)
 		pfree(routed->start);
 	routed->start = NULL;
+}
+
+/* Before the first group. */
+static void
+GoToStart(RoutedInput *routed)
+{
+	routed->group = -1;
+	routed->position = routed->end = 0;
+}
+
+void
+RoutedInputStart(RoutedInput *routed)
+{
+	if (routed->sort == NULL)
+		return;
+	ExecClearTuple(routed->out);
+	tuplesort_rescan(routed->sort);
+	GoToStart(routed);
 }
 
 /* Leading bits of a key, in the order of keys; equal ones decide nothing unless image_decides. */
@@ -171,7 +202,8 @@ BeginSort(RoutedInput *routed)
 			C_COLLATION_OID : InvalidOid;
 	}
 	return tuplesort_begin_heap(routed->desc, n, attnums, operators, collations, nulls_first,
-								work_mem, NULL, TUPLESORT_NONE);
+								work_mem, NULL,
+								routed->keep_rows ? TUPLESORT_RANDOMACCESS : TUPLESORT_NONE);
 }
 
 /* Put a row of the plan into the sort, unless it can match nothing. */
@@ -224,8 +256,7 @@ RouteRows(RoutedInput *routed, int ngroups)
 	routed->ngroups = ngroups;
 	routed->start = palloc0((ngroups + 1) * sizeof(int64));
 	routed->sort = BeginSort(routed);
-	routed->group = -1;
-	routed->position = routed->end = 0;
+	GoToStart(routed);
 	for (int c = 0; c < batch->ncols && batch->cols[c].values == NULL; c++)
 	{
 		batch->cols[c].values = palloc(ROUTED_ROWS * sizeof(Datum));

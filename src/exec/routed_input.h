@@ -24,12 +24,21 @@ extern void RoutedInputSetKeys(RoutedInput *routed, int nkeys, const int *keycol
 /* Leave out rows with a NULL key, which match nothing. */
 extern void RoutedInputDropNulls(RoutedInput *routed);
 
+/* Keep the sorted rows for rescans that change nothing in the plan below. */
+extern void RoutedInputKeepRows(RoutedInput *routed);
+
+/* Are they kept?  Then the plan below need not be read again. */
+extern bool RoutedInputKeepsRows(const RoutedInput *routed);
+
 /* Forget all rows: the plan below is at its start again. */
+extern void RoutedInputForget(RoutedInput *routed);
+
+/* Begin with the first group again, with the rows that were not forgotten. */
 extern void RoutedInputStart(RoutedInput *routed);
 
 /*
- * Exact rows of a group.  The first call after a start reads the plan to its
- * end; from then on the number of groups is fixed.
+ * Exact rows of a group.  The first call reads the plan to its end; from then
+ * on the number of groups is fixed, as that of files is for a snapshot.
  */
 extern int64 RoutedInputGroupRows(RoutedInput *routed, int ngroups, int group);
 

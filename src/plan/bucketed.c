@@ -61,6 +61,20 @@ ColumnVar(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum)
 	return makeVar(rel->relid, attnum, type, typmod, collation, 0);
 }
 
+/*
+ * Sorted as the rows are, a key lies in one block of each run of its bucket.
+ * How many such places there are: keys of the other side of a join that all
+ * lie in few of them leave the other ones unread.
+ */
+static double
+Pieces(const BucketRelInfo *info)
+{
+	double		block_rows = Min(info->options->block_rows, info->rows / Max(1, info->nruns));
+
+	return Max(1.0, info->rows / Max(1.0, block_rows) / info->runs_per_bucket *
+			   info->bucket_fraction);
+}
+
 static BucketInput *
 BaseInput(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -82,6 +96,8 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	input->nbuckets = spec->nbuckets;
 	input->path = (Path *) BucketScanPath(root, rel, true, attnums);
 	input->rows_path = BucketClusteredPath(root, rel, attnums);
+	input->pieces = Pieces(info);
+	input->runs = info->runs_per_bucket;
 	input->pages = rel->pages;
 	workers = PartialWorkers(root, rel, input->pages);
 	if (workers > 0)
@@ -204,6 +220,8 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 			attnums = lappend_int(attnums, spec->sort[k].attnum);
 		}
 		input->nbuckets = Min(input->nbuckets, spec->nbuckets);
+		input->pieces += Pieces(info) / list_length(leaves);
+		input->runs += info->runs_per_bucket;
 		input->pages += child->pages;
 		paths = lappend(paths, BucketScanPath(root, child, true, attnums));
 	}

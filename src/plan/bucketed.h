@@ -23,6 +23,8 @@ typedef struct BucketInput
 	Path	   *rows_path;		/* rows for the executor, all rows of a key together */
 	Path	   *partial_rows_path;	/* the same, each key in one process; NULL: none */
 	double		nbuckets;
+	double		pieces;			/* parts that are read or left out as a whole, between other keys */
+	double		runs;			/* blocks of one piece */
 	double		pages;			/* read for it: what decides on the number of workers */
 	bool		routed;			/* path gives rows in any order, to be routed by the join */
 	bool		holds_routed;	/* that is so of this or of an input below: for one process only */

@@ -7,22 +7,14 @@
 #include "compat.h"
 #include "exec/bucket_join.h"
 #include "guc.h"
-#include "optimizer/clauses.h"
-#include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "plan/join_check.h"
+#include "plan/join_cost.h"
 #include "plan/join_path.h"
 #include "plan/join_plan.h"
-#include "plan/join_route.h"
 #include "plan/key_expr.h"
 #include "plan/partial_path.h"
-
-/* merging a row, in units of cpu_operator_cost */
-#define MERGE_COST 0.25
-/* handing a joined row to the executor, in units of cpu_tuple_cost */
-#define PAIR_COST 0.5
 
 static set_join_pathlist_hook_type prev_join_hook = NULL;
 
@@ -30,63 +22,6 @@ static const CustomPathMethods bucket_join_path_methods = {
 	.CustomName = "BucketJoin",
 	.PlanCustomPath = PlanBucketJoin,
 };
-
-/* Pairs with equal keys: what reaches the join filter. */
-static double
-CandidatePairs(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
-			   JoinClauses *clauses, SpecialJoinInfo *sjinfo)
-{
-	List	   *keyclauses = list_difference_ptr(clauses->joinquals, clauses->residual);
-
-	if (clauses->residual == NIL)
-		return joinrel->rows;
-	return clamp_row_est(outer->rows * inner->rows *
-						 clauselist_selectivity(root, keyclauses, 0, JOIN_INNER, sjinfo));
-}
-
-/*
- * Cost of the join; as an input of another join its rows do not pass the
- * executor.  Rows that are routed are all read before the first one is joined.
- */
-static void
-CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *joinrel,
-			   RelOptInfo *outerrel, RelOptInfo *innerrel, JoinPathExtraData *extra,
-			   JoinClauses *clauses, const BucketInput *outer, const BucketInput *inner,
-			   bool as_input)
-{
-	const BucketInput *inputs[2] = {outer, inner};
-	double		units = Min(outer->nbuckets, inner->nbuckets);
-	double		pairs = CandidatePairs(root, joinrel, outerrel, innerrel, clauses,
-									   extra->sjinfo);
-	QualCost	joinqual;
-	QualCost	otherqual;
-	Cost		startup;
-	Cost		run = 0;
-
-	cost_qual_eval(&joinqual, clauses->residual, root);
-	cost_qual_eval(&otherqual, clauses->otherquals, root);
-	startup = joinqual.startup + otherqual.startup + joinrel->reltarget->cost.startup;
-	for (int i = 0; i < 2; i++)
-	{
-		Path	   *child = inputs[i]->path;
-
-		startup += inputs[i]->routed ? child->total_cost + RoutingCost(inputs[i]) :
-			child->startup_cost;
-		run += inputs[i]->routed ? 0 : child->total_cost - child->startup_cost;
-		BfAddDisabledNodes(&path->path, child);
-	}
-	run += (outerrel->rows + innerrel->rows) * MERGE_COST * cpu_operator_cost;
-	run += pairs * (MERGE_COST * cpu_operator_cost + joinqual.per_tuple);
-	run += joinrel->rows * otherqual.per_tuple;
-	if (!as_input)
-		run += joinrel->rows * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
-
-	/* the first row needs the first blocks of one unit */
-	path->path.startup_cost = startup +
-		Min(run / Max(units, 1), 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
-	path->path.total_cost = startup + run;
-	path->path.rows = joinrel->rows;
-}
 
 /* Does the query name the merged column of a join with USING, or did before a full join was made another? */
 static bool
@@ -140,6 +75,9 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 	}
 	input->nbuckets = Min(outer->nbuckets, inner->nbuckets);
 	input->holds_routed = outer->holds_routed || inner->holds_routed;
+	/* it is opened bucket by bucket, and then read to its end */
+	input->pieces = input->nbuckets;
+	input->runs = 1;
 	input->pages = outer->pages + inner->pages;
 	return input;
 }
@@ -167,7 +105,7 @@ MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 	BfSetCustomRestrictInfo(path, extra->restrictlist);
 	path->custom_private = JoinPathPrivate(jointype, outer, inner, clauses, outerrel,
 										   joined ? FirstVars(joined) : NIL);
-	CostBucketJoin(root, path, joinrel, outerrel, innerrel, extra, clauses,
+	CostBucketJoin(root, path, outerrel, innerrel, jointype, extra->sjinfo, clauses,
 				   outer, inner, joined != NULL);
 	return path;
 }

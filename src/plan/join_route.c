@@ -5,58 +5,11 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "access/htup_details.h"
 #include "compat.h"
 #include "guc.h"
-#include "miscadmin.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "plan/join_check.h"
-#include "plan/join_route.h"
-#include "utils/tuplesort.h"
-
-/* hashing and numbering a row, and copying it into a batch, in units of cpu_tuple_cost */
-#define ROUTE_COST 0.5
-/* comparing the numbers that rows are sorted by, in units of cpu_operator_cost */
-#define NUMBER_COST 0.2
-/* the same where many rows may have the number of others, so that keys are compared */
-#define KEY_COST 1.0
-
-/* Writing and reading back what does not fit into work_mem, as core's sort. */
-static Cost
-SpillCost(double bytes)
-{
-	double		memory = work_mem * 1024.0;
-	double		pages = ceil(bytes / BLCKSZ);
-	double		runs = bytes / memory;
-	double		order = tuplesort_merge_order((int64) memory);
-	double		passes = runs > order ? ceil(log(runs) / log(order)) : 1;
-
-	if (bytes <= memory)
-		return 0;
-	return 2 * pages * passes * (0.75 * seq_page_cost + 0.25 * random_page_cost);
-}
-
-Cost
-RoutingCost(const BucketInput *input)
-{
-	Path	   *path = input->path;
-	double		rows = Max(path->rows, 2);
-	bool		strings;
-	double		width;
-
-	if (!input->routed)
-		return 0;
-	strings = input->classes[0] == KEYCLASS_TEXT || input->classes[0] == KEYCLASS_BPCHAR ||
-		input->classes[0] == KEYCLASS_BYTEA;
-	width = MAXALIGN(path->pathtarget->width + sizeof(int64)) + MAXALIGN(SizeofHeapTupleHeader);
-	return rows * (ROUTE_COST * cpu_tuple_cost +
-				   log(rows) / log(2) * (strings ? KEY_COST : NUMBER_COST) * cpu_operator_cost) +
-		SpillCost(rows * width);
-}
 
 /* The column of rel that the join equates with key k of the input of other, or NULL. */
 static Var *

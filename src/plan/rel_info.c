@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "compat.h"
 #include "nodes/nodeFuncs.h"
@@ -111,6 +112,42 @@ KeyPinsRows(const BucketRelInfo *info, const KeyPins *pins)
 	return rows;
 }
 
+/* How much of a row's bytes lies in columns that are read. */
+static double
+ColumnShare(RelOptInfo *baserel, Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *wanted = NULL;
+	double		all = 0;
+	double		read = 0;
+	ListCell   *lc;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &wanted);
+	foreach(lc, baserel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, baserel->relid, &wanted);
+	if (bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, wanted))
+		return 1.0;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		int32		width = 0;
+
+		if (att->attisdropped)
+			continue;
+		if (att->attlen > 0)
+			width = att->attlen;
+		else
+			width = get_attavgwidth(RelationGetRelid(rel), att->attnum);
+		if (width <= 0)
+			width = get_typavgwidth(att->atttypid, att->atttypmod);
+		all += width;
+		if (bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, wanted))
+			read += width;
+	}
+	/* rows are counted by one column at least */
+	return Min(1.0, Max(read, sizeof(int32)) / Max(all, sizeof(int32)));
+}
+
 void
 BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
@@ -137,12 +174,12 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	info->bytes = manifest->bytes;
 	info->nfiles = manifest->nfiles;
 	info->nruns = manifest->nruns;
-	info->natts = RelationGetNumberOfAttributes(rel);
 	for (int i = 0; i < manifest->nspecs; i++)
 	{
 		if (!BucketSpecHashKnown(manifest->specs[i]))
 			info->hash_version = manifest->specs[i]->hash_version;
 	}
+	info->column_share = ColumnShare(baserel, rel);
 	buckets = ManifestBuckets(manifest);
 	info->runs_per_bucket = buckets > 0 ? Max(1.0, (double) manifest->nruns / buckets) : 1.0;
 	table_close(rel, NoLock);
@@ -176,6 +213,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	baserel->pages = (BlockNumber) Min(ceil(info->bytes / BLCKSZ), (double) MaxBlockNumber);
 	selectivity = bucket_share * clauselist_selectivity(root, other_clauses, 0, JOIN_INNER, NULL);
 	baserel->rows = clamp_row_est(info->rows * selectivity);
+	info->batch_quals = batch_clauses != NIL || bucket_share < 1.0;
 	info->batch_selectivity = bucket_share *
 		clauselist_selectivity(root, batch_clauses, 0, JOIN_INNER, NULL);
 	cost_qual_eval(&info->row_qual_cost, row_clauses, root);
@@ -202,9 +240,7 @@ Cost
 BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		ncols = Max(1, list_length(rel->reltarget->exprs));
-	double		bytes = info->bytes * (rows / Max(info->rows, 1.0)) *
-		Min(1.0, ncols / Max(1, info->natts));
+	double		bytes = info->bytes * (rows / Max(info->rows, 1.0)) * info->column_share;
 
 	return bytes / BLCKSZ * page_cost +
 		rows * RowDecodeCost(rel);
@@ -223,7 +259,8 @@ BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total)
 	start = rel->reltarget->cost.startup + info->row_qual_cost.startup;
 	run = info->nfiles * info->bucket_fraction * seq_page_cost;
 	run += BucketReadCost(rel, info->read_rows, seq_page_cost);
-	run += info->read_rows * BATCH_QUAL_COST * cpu_operator_cost;
+	if (info->batch_quals)
+		run += info->read_rows * BATCH_QUAL_COST * cpu_operator_cost;
 	run += passed * info->row_qual_cost.per_tuple;
 	if (batches)
 	{

@@ -20,8 +20,9 @@ typedef struct BucketRelInfo
 	int			nruns;
 	double		runs_per_bucket;	/* mean */
 	int			hash_version;	/* of the files, when one of them has another than this library's; else 0 */
-	int			natts;
-	double		batch_selectivity;	/* of the clauses applied to batches */
+	double		column_share;	/* of the bytes in columns that the query reads */
+	bool		batch_quals;	/* there are clauses that are applied to batches */
+	double		batch_selectivity;	/* of them */
 	QualCost	row_qual_cost;	/* of the other clauses */
 	double		bucket_fraction;	/* of the buckets left by constants on the keys */
 	double		read_rows;		/* in the blocks left by them */

@@ -168,8 +168,7 @@ LookupPagesCost(PlannerInfo *root, RelOptInfo *rel, double rows, double loops)
 										  info->rows / Max(1, info->nruns)));
 	double		blocks = Max(1.0, Min(pages, info->rows / block_rows));
 	double		touched = Max(1.0, blocks * rows / Max(info->rows, 1.0));
-	double		width = pages / blocks * Min(1.0, (double) list_length(rel->reltarget->exprs) /
-											 Max(1, info->natts));
+	double		width = pages / blocks * info->column_share;
 	double		fetched;
 
 	fetched = index_pages_fetched(touched * loops, (BlockNumber) blocks, 0, root) / loops;
