@@ -63,7 +63,8 @@ CREATE TABLE bucketfdw.manifest (
 	run_numbers integer[] NOT NULL,		-- number of the run in its file, from 0
 	run_buckets integer[] NOT NULL,
 	run_rows bigint[] NOT NULL,
-	run_bytes bigint[] NOT NULL
+	run_bytes bigint[] NOT NULL,
+	column_stats bytea					-- what the planner knows of columns before ANALYZE
 ) WITH (toast_tuple_target = 8128);
 
 CREATE INDEX manifest_relid_idx ON bucketfdw.manifest (relid);
@@ -114,7 +115,8 @@ ALTER TABLE bucketfdw.manifest
 	ALTER COLUMN run_numbers SET STORAGE EXTERNAL,
 	ALTER COLUMN run_buckets SET STORAGE EXTERNAL,
 	ALTER COLUMN run_rows SET STORAGE EXTERNAL,
-	ALTER COLUMN run_bytes SET STORAGE EXTERNAL;
+	ALTER COLUMN run_bytes SET STORAGE EXTERNAL,
+	ALTER COLUMN column_stats SET STORAGE EXTERNAL;
 
 --
 -- Wrapper and server

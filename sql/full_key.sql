@@ -143,7 +143,7 @@ SELECT q, same(q), chained(q, 1) FROM unnest(ARRAY[
 CREATE TABLE e_h (f float8, g real, n numeric, u uuid, c char(5), o oid, v int);
 INSERT INTO e_h SELECT CASE i % 9 WHEN 0 THEN 'NaN'::float8 WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN NULL ELSE i % 13 / 4.0 END,
 	CASE i % 7 WHEN 0 THEN 'NaN'::real WHEN 1 THEN NULL ELSE i % 23 / 4.0 END, CASE i % 8 WHEN 0 THEN 'NaN' WHEN 2 THEN 1.00 WHEN 3 THEN NULL ELSE i % 21 END,
-	CASE WHEN i % 14 > 0 THEN md5((i % 30)::text)::uuid END, CASE WHEN i % 12 > 0 THEN left('ab    ', i % 4 + 1) END,
+	CASE WHEN i % 14 > 0 THEN md5((i % 30)::text)::uuid END, CASE WHEN i % 12 > 0 THEN left(i % 25 || '    ', i % 4 + 1) END,
 	CASE WHEN i % 10 > 0 THEN (4294967295 - i % 12)::oid END, i FROM generate_series(1, 100) i;
 CREATE FUNCTION by_key(x text, y text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

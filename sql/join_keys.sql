@@ -134,7 +134,9 @@ CREATE FOREIGN TABLE hot_b (k int, v int, pad text) SERVER bucketfdw OPTIONS (bu
 INSERT INTO hot_b SELECT * FROM hot_h WHERE v % 2 = 0;
 INSERT INTO hot_b SELECT * FROM hot_h WHERE v % 2 = 1;
 SET work_mem = '64kB';
+SET max_parallel_workers_per_gather = 0;
 SELECT nodes('SELECT count(*) FROM hot_b a JOIN hot_b b USING (k)');
+RESET max_parallel_workers_per_gather;
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT count(*), sum(a.v::bigint * b.v), min(a.pad || b.pad) = repeat('p', 200) FROM hot_b a JOIN hot_b b USING (k);
 SELECT measured('SELECT count(*), max(b.pad) FROM hot_b a JOIN hot_b b USING (k)', 'Temp Written')::int > 0 spilled;

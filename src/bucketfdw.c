@@ -16,6 +16,7 @@
 #include "plan/bucketed.h"
 #include "plan/join_path.h"
 #include "plan/plan_report.h"
+#include "plan/table_stats.h"
 #include "storage/file_store.h"
 
 PG_MODULE_MAGIC;
@@ -35,5 +36,6 @@ _PG_init(void)
 	JoinPathInit();
 	AggPathInit();
 	PlanReportInit();
+	TableStatsInit();
 	ExplainOptionInit();
 }

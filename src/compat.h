@@ -265,4 +265,31 @@
 #define BfCheckRelationRights(query) ((void) ExecCheckRTPerms((query)->rtable, true))
 #endif
 
+/*
+ * May statistics of a column of a base relation reach operators that are not
+ * leakproof?  Core's own test is there since its minor releases of August 2025.
+ * Needs access/sysattr.h, utils/acl.h and utils/selfuncs.h.
+ */
+#if PG_VERSION_NUM >= 180000 || \
+	(PG_VERSION_NUM >= 170006 && PG_VERSION_NUM < 180000) || \
+	(PG_VERSION_NUM >= 160010 && PG_VERSION_NUM < 170000) || \
+	(PG_VERSION_NUM >= 150014 && PG_VERSION_NUM < 160000)
+#define BfMaySeeAllRows(root, varno, rte, attnum) \
+	all_rows_selectable(root, varno, \
+						bms_make_singleton((attnum) - FirstLowInvalidHeapAttributeNumber))
+#elif PG_VERSION_NUM >= 160000
+#define BfMaySeeAllRows(root, varno, rte, attnum) \
+	((rte)->securityQuals == NIL && \
+	 pg_class_aclcheck((rte)->relid, \
+					   OidIsValid((root)->simple_rel_array[varno]->userid) ? \
+					   (root)->simple_rel_array[varno]->userid : GetUserId(), \
+					   ACL_SELECT) == ACLCHECK_OK)
+#else
+#define BfMaySeeAllRows(root, varno, rte, attnum) \
+	((rte)->securityQuals == NIL && \
+	 pg_class_aclcheck((rte)->relid, \
+					   OidIsValid((rte)->checkAsUser) ? (rte)->checkAsUser : GetUserId(), \
+					   ACL_SELECT) == ACLCHECK_OK)
+#endif
+
 #endif							/* BF_COMPAT_H */

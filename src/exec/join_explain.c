@@ -165,7 +165,7 @@ LeafCounts(BatchInput *input, Snapshot snapshot, List *counts)
 	{
 		Relation	rel = ((ScanState *) input->node)->ss_currentRelation;
 		int			n = ManifestBuckets(input->scan ? input->scan->manifest :
-										ManifestRead(RelationGetRelid(rel), snapshot));
+										ManifestReadSizes(RelationGetRelid(rel), snapshot, false));
 
 		/* a table without files: what its options say */
 		if (n == 0)

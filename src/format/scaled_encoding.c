@@ -190,12 +190,15 @@ numeric_content(int64 scaled, int scale, uint16 *out)
 	return (ndigits - low + 1) * sizeof(uint16);
 }
 
+/*
+ * Decoding makes a numeric without zero digits at either end, so only such
+ * ones come back bit for bit.
+ */
 bool
 NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 {
 	size_t		len = VARSIZE_ANY_EXHDR(numeric);
 	uint16		in[MAX_SCALED_DIGITS + 1];
-	uint16		again[MAX_SCALED_DIGITS + 1];
 	uint16		header;
 	int			ndigits;
 	int			weight;
@@ -204,7 +207,7 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 
 	if (len < sizeof(uint16) || len > sizeof(in) || len % sizeof(uint16) != 0)
 		return false;
-	/* so few bytes are copied and compared faster without a call */
+	/* so few bytes are copied faster without a call */
 	ndigits = len / sizeof(uint16) - 1;
 	for (int i = 0; i <= ndigits; i++)
 		memcpy(&in[i], (const char *) VARDATA_ANY(numeric) + i * sizeof(uint16), sizeof(uint16));
@@ -212,21 +215,32 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 	if ((header & NUMERIC_SPECIAL_FORM) != NUMERIC_SHORT_FORM)
 		return false;
 	*scale = NUMERIC_SHORT_DSCALE(header);
+	if (ndigits == 0)
+	{
+		*scaled = 0;
+		return header == (NUMERIC_SHORT_FORM | (*scale << 7));
+	}
+	if (in[1] == 0 || in[ndigits] == 0)
+		return false;
+	for (int i = 1; i <= ndigits; i++)
+	{
+		if (in[i] >= NUMERIC_BASE)
+			return false;
+	}
+
 	weight = NUMERIC_SHORT_WEIGHT(header);
 	lowest = -((*scale + 3) / 4);
-	/* bounds the loop */
-	if (ndigits > 0 && (weight < lowest || weight - lowest > MAX_SCALED_DIGITS))
+	/* bounds the loops */
+	if (weight - ndigits + 1 < lowest || weight - lowest > MAX_SCALED_DIGITS)
 		return false;
-	if (weight - ndigits + 1 < lowest)
-		return false;
-	if (ndigits > 0 && weight - lowest < MAX_UINT64_DIGITS)
+	if (weight - lowest < MAX_UINT64_DIGITS)
 	{
 		for (int i = 0; i <= weight - lowest; i++)
 			acc = acc * NUMERIC_BASE + (i < ndigits ? in[i + 1] : 0);
 		if (!drop_partial_digits(&acc, *scale))
 			return false;
 	}
-	else if (ndigits > 0)
+	else
 	{
 		unsigned __int128 wide = 0;
 		uint64		power = partial_power(*scale);
@@ -239,14 +253,6 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 		acc = (uint64) (wide / power);
 	}
 	*scaled = (header & NUMERIC_SHORT_NEGATIVE) ? -(int64) acc : (int64) acc;
-
-	if (numeric_content(*scaled, *scale, again) != (int) len)
-		return false;
-	for (int i = 0; i <= ndigits; i++)
-	{
-		if (in[i] != again[i])
-			return false;
-	}
 	return true;
 }
 

@@ -37,6 +37,9 @@ struct FileWriter
 	DiskRun		run;
 	WrittenRun	written;
 
+	int			ncounters;
+	ColumnStats *counters;
+
 	BlockBuilder builder;
 	ByteBuffer	raw;			/* a chunk before compression */
 	ByteBuffer	stored;			/* and after */
@@ -132,6 +135,8 @@ FileWriterCreate(FileSink *sink, const FileWriterOptions *options)
 	writer->file_id = options->file_id;
 	writer->compression = options->compression;
 	writer->compression_level = options->compression_level;
+	writer->ncounters = options->ncounters;
+	writer->counters = options->counters;
 	writer->spec = palloc(BucketSpecSize(options->spec->nsort));
 	memcpy(writer->spec, options->spec, BucketSpecSize(options->spec->nsort));
 	choose_columns(writer, options->desc);
@@ -186,6 +191,8 @@ write_chunk(FileWriter *writer, int col)
 	ByteBuffer *bytes = &writer->raw;
 
 	BlockBuilderEncode(&writer->builder, col, &writer->raw, &encoded);
+	if (col < writer->ncounters)
+		ColumnStatsAdd(&writer->counters[col], &writer->builder, col, &encoded);
 	memset(&chunk, 0, sizeof(chunk));
 	chunk.encoding = encoded.encoding;
 	chunk.null_count = encoded.null_count;

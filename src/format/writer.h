@@ -6,6 +6,7 @@
 #define BF_WRITER_H
 
 #include "access/tupdesc.h"
+#include "format/column_stats.h"
 #include "format/file_io.h"
 #include "spec/bucket_spec.h"
 
@@ -21,6 +22,8 @@ typedef struct FileWriterOptions
 	BfCompression compression;
 	int			compression_level;
 	int			block_rows;		/* 1 .. BF_BATCH_ROWS */
+	int			ncounters;		/* of the first stored columns; may be 0 */
+	ColumnStats *counters;		/* what is written is added to them */
 } FileWriterOptions;
 
 /* What was written, for the manifest. */

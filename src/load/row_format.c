@@ -55,6 +55,20 @@ ColumnKind(Form_pg_attribute att)
 	return ROW_FIXED;
 }
 
+/* How the first sort column becomes a prefix. */
+static void
+SetFirst(RowLayout *layout)
+{
+	KeyClass	keyclass = layout->spec->sort[0].keyclass;
+	const RowColumn *col = &layout->cols[layout->sort_cols[0]];
+
+	layout->exact_first = KeyClassIsFixed(keyclass);
+	layout->first_offset = col->offset;
+	if (keyclass == KEYCLASS_INT || keyclass == KEYCLASS_DATE || keyclass == KEYCLASS_TIME ||
+		keyclass == KEYCLASS_TIMESTAMP || keyclass == KEYCLASS_TIMESTAMPTZ)
+		layout->first_width = col->kind == ROW_INT64 ? 8 : col->kind == ROW_INT32 ? 4 : 0;
+}
+
 /*
  * Layout of the rows of a table.  Everything it points to is copied into the
  * current context, which must live as long as the rows.
@@ -99,6 +113,8 @@ RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options)
 				continue;
 			cols[i].offset = offset;
 			offset += width;
+			if (cols[i].kind == ROW_INT64)
+				layout->nwide++;
 			if (cols[i].kind >= ROW_VARLENA)
 				layout->refs[layout->nrefs++] = layout->ncols;
 			layout->cols[layout->ncols++] = cols[i];
@@ -122,7 +138,7 @@ RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options)
 			elog(ERROR, "sort column %d is not a stored column", layout->spec->sort[i].attnum);
 		layout->sort_cols[i] = c;
 	}
-	layout->exact_first = KeyClassIsFixed(layout->spec->sort[0].keyclass);
+	SetFirst(layout);
 
 	return layout;
 }
@@ -217,7 +233,15 @@ RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 	header->cid = cid;
 	memset(bitmap, 0, layout->data_offset - layout->null_offset);
 
-	for (int i = 0; i < layout->ncols; i++)
+	for (int i = 0; i < layout->nwide; i++)
+	{
+		const RowColumn *col = &layout->cols[i];
+		bool		isnull = nulls[col->attnum - 1];
+
+		bitmap[i >> 3] |= isnull << (i & 7);
+		*(Datum *) (row + col->offset) = isnull ? 0 : values[col->attnum - 1];
+	}
+	for (int i = layout->nwide; i < layout->ncols; i++)
 	{
 		const RowColumn *col = &layout->cols[i];
 		Datum		value = values[col->attnum - 1];
@@ -241,8 +265,7 @@ RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 				*(int32 *) place = DatumGetInt32(value);
 				break;
 			case ROW_INT64:
-				*(int64 *) place = (int64) value;
-				break;
+				break;			/* done above */
 			case ROW_VARLENA:
 				{
 					Pointer		from = DatumGetPointer(value);
@@ -287,12 +310,6 @@ RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 		}
 	}
 	Assert(TYPEALIGN(8, end) == size);
-}
-
-static inline bool
-ColumnIsNull(const RowLayout *layout, const char *row, int i)
-{
-	return (((const uint8 *) row)[layout->null_offset + (i >> 3)] >> (i & 7)) & 1;
 }
 
 /* The value of a column that is not null; by-reference values point into the row. */
@@ -381,19 +398,15 @@ BytesPrefix(const char *data, Size len)
 	return pg_bswap64(prefix);
 }
 
-/*
- * A number for the first sort column: when it differs between two rows, their
- * order is that of the numbers; when it is equal, RowCompareTie decides.  The
- * first sort column is a bucket column: ascending, nulls last.
- */
+/* RowPrefix of a first sort column of any type. */
 uint64
-RowPrefix(const RowLayout *layout, char *row)
+RowPrefixOfAny(const RowLayout *layout, char *row)
 {
 	const SortColumn *sort = &layout->spec->sort[0];
 	int			c = layout->sort_cols[0];
 	Datum		value;
 
-	if (ColumnIsNull(layout, row, c))
+	if (RowColumnIsNull(layout, row, c))
 		return ROW_PREFIX_NULL;
 	value = ColumnValue(&layout->cols[c], row);
 	if (layout->exact_first)
@@ -434,8 +447,8 @@ RowCompareTie(const RowLayout *layout, uint64 prefix, char *a, char *b)
 	{
 		const SortColumn *sort = &spec->sort[i];
 		int			c = layout->sort_cols[i];
-		bool		anull = ColumnIsNull(layout, a, c);
-		bool		bnull = ColumnIsNull(layout, b, c);
+		bool		anull = RowColumnIsNull(layout, a, c);
+		bool		bnull = RowColumnIsNull(layout, b, c);
 		int			cmp;
 
 		if (anull || bnull)

@@ -55,7 +55,10 @@ typedef struct RowLayout
 	int		   *sort_cols;		/* index in cols of each sort column */
 	uint32		null_offset;	/* where the null bitmap begins */
 	uint32		data_offset;	/* where by-reference values may begin */
+	int			nwide;			/* columns of 8 bytes, the first ones of cols */
 	bool		exact_first;	/* the prefix orders the first column fully */
+	int			first_width;	/* 4 or 8: the first sort column is such an integer; else 0 */
+	uint32		first_offset;	/* its place */
 } RowLayout;
 
 /* The prefix of a NULL, the greatest there is. */
@@ -77,8 +80,33 @@ extern void RowPack(const RowLayout *layout, char *row, Size size, const Datum *
 extern void RowGather(const RowLayout *layout, char *const *rows, int n, Datum *const *values,
 					  bool *const *nulls);
 
-extern uint64 RowPrefix(const RowLayout *layout, char *row);
+extern uint64 RowPrefixOfAny(const RowLayout *layout, char *row);
 extern int	RowCompareTie(const RowLayout *layout, uint64 prefix, char *a, char *b);
+
+static inline bool
+RowColumnIsNull(const RowLayout *layout, const char *row, int i)
+{
+	return (((const uint8 *) row)[layout->null_offset + (i >> 3)] >> (i & 7)) & 1;
+}
+
+/*
+ * A number for the first sort column: when it differs between two rows, their
+ * order is that of the numbers; when it is equal, RowCompareTie decides.  The
+ * first sort column is a bucket column: ascending, nulls last.
+ */
+static inline uint64
+RowPrefix(const RowLayout *layout, char *row)
+{
+	int64		value;
+
+	if (layout->first_width == 0)
+		return RowPrefixOfAny(layout, row);
+	if (RowColumnIsNull(layout, row, layout->sort_cols[0]))
+		return ROW_PREFIX_NULL;
+	value = layout->first_width == 8 ? *(int64 *) (row + layout->first_offset) :
+		*(int32 *) (row + layout->first_offset);
+	return (uint64) value ^ (UINT64CONST(1) << 63);
+}
 
 /* true if rows with this equal prefix are equal in order */
 static inline bool

@@ -6,6 +6,7 @@
 
 #include "compat.h"
 #include "format/writer.h"
+#include "load/load_stats.h"
 #include "load/seal.h"
 #include "load/spill.h"
 #include "miscadmin.h"
@@ -37,6 +38,7 @@ typedef struct SealState
 	int			runs_in_file;
 	int64		packed;			/* bytes of the rows of finished runs, as collected */
 	int64		written;		/* and in the files */
+	LoadStats  *stats;
 	Datum	  **values;			/* GATHER_ROWS of each table column */
 	bool	  **nulls;
 	ManifestWrite write;
@@ -73,6 +75,7 @@ OpenFile(SealState *state, int bucket, bool own)
 	options.compression = layout->options->compression;
 	options.compression_level = layout->options->compression_level;
 	options.block_rows = layout->options->block_rows;
+	options.counters = LoadStatsCounters(state->stats, &options.ncounters);
 	state->writer = FileWriterCreate(StoreSink(state->store), &options);
 	state->own = own;
 	state->runs_in_file = 0;
@@ -174,6 +177,7 @@ AppendRows(SealState *state, const SortEntry *entries, int64 n)
 			BfPrefetch(rows[i] + 64);
 		}
 		RowGather(state->layout, rows, count, state->values, state->nulls);
+		LoadStatsRows(state->stats, state->values, state->nulls, count);
 		FileWriterAppend(state->writer, state->values, state->nulls, count);
 	}
 }
@@ -187,10 +191,14 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 	const RowLayout *layout = sets[0]->layout;
 	SealState	state = {0};
 	RowMerge   *merge;
+	int64		nrows = 0;
 	int			bucket;
 
 	for (int s = 0; s < nsets; s++)
+	{
 		SpillReduceRuns(sets[s], Max(SPILL_FAN_IN / nsets, 1));
+		nrows += sets[s]->nrows;
+	}
 
 	oldcxt = MemoryContextSwitchTo(cxt);
 	state.layout = layout;
@@ -199,6 +207,7 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 	state.write.spec = layout->spec;
 	state.write.files = palloc(sizeof(ManifestFile) * state.maxfiles);
 	state.write.runs = palloc(sizeof(ManifestRun) * state.maxruns);
+	state.stats = LoadStatsBegin(layout, nrows);
 	AllocateColumns(&state);
 
 	merge = RowMergeBegin(sets, nsets);
@@ -222,6 +231,7 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 	if (state.write.nfiles > 0)
 	{
 		StoreSyncDirectories();
+		state.write.column_stats = LoadStatsEnd(state.stats);
 		ManifestInsert(rel, &state.write, cid);
 	}
 	MemoryContextSwitchTo(oldcxt);

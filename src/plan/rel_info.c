@@ -165,7 +165,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	ListCell   *lc;
 
 	snapshot = RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetLatestSnapshot());
-	manifest = ManifestRead(relid, snapshot);
+	manifest = ManifestReadSizes(relid, snapshot, TableStatsWanted(baserel, relid));
 	UnregisterSnapshot(snapshot);
 
 	info->magic = BUCKET_REL_MAGIC;
@@ -183,6 +183,13 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	buckets = ManifestBuckets(manifest);
 	info->runs_per_bucket = buckets > 0 ? Max(1.0, (double) manifest->nruns / buckets) : 1.0;
 	table_close(rel, NoLock);
+
+	/* from here on the planner's questions about columns find an answer */
+	info->stats.nwrites = manifest->nstats;
+	info->stats.writes = manifest->stats;
+	info->stats.cxt = CurrentMemoryContext;
+	baserel->fdw_private = info;
+	TableStatsSetWidths(baserel, relid, &info->stats);
 
 	foreach(lc, baserel->baserestrictinfo)
 	{
@@ -220,7 +227,6 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	KeyPinsFind(baserel, info->options->spec, baserel->baserestrictinfo, &pins);
 	info->bucket_fraction = pins.fraction;
 	info->read_rows = KeyPinsRows(info, &pins);
-	baserel->fdw_private = info;
 }
 
 /* Cost of decoding one row. */

@@ -8,6 +8,7 @@
 #define BF_REL_INFO_H
 
 #include "nodes/pathnodes.h"
+#include "plan/table_stats.h"
 #include "spec/bucket_spec.h"
 
 typedef struct BucketRelInfo
@@ -24,6 +25,7 @@ typedef struct BucketRelInfo
 	bool		batch_quals;	/* there are clauses that are applied to batches */
 	double		batch_selectivity;	/* of them */
 	QualCost	row_qual_cost;	/* of the other clauses */
+	TableStats	stats;
 	double		bucket_fraction;	/* of the buckets left by constants on the keys */
 	double		read_rows;		/* in the blocks left by them */
 

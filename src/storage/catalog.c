@@ -147,11 +147,16 @@ CatalogDeform(Relation rel, HeapTuple tuple, Datum *values)
 
 	heap_deform_tuple(tuple, desc, values, nulls);
 	for (int i = 0; i < desc->natts; i++)
-		if (nulls[i])
+	{
+		if (!nulls[i])
+			continue;
+		if (TupleDescAttr(desc, i)->attnotnull)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("unexpected null in column %d of \"bucketfdw.%s\"",
 							i + 1, RelationGetRelationName(rel))));
+		values[i] = (Datum) 0;
+	}
 }
 
 const void *
@@ -166,6 +171,25 @@ CatalogArray(Datum value, Oid elemtype, int *nelems)
 
 	*nelems = ARR_NDIM(array) == 0 ? 0 : ARR_DIMS(array)[0];
 	return ARR_DATA_PTR(array);
+}
+
+int
+CatalogArrayLength(Datum value)
+{
+	int			dims[2];		/* size, and lower bound behind it */
+	struct varlena *head = PG_DETOAST_DATUM_SLICE(value, 0, sizeof(ArrayType) - VARHDRSZ + sizeof(dims));
+	ArrayType	array;
+
+	/* the slice may have a short header */
+	if (VARSIZE_ANY_EXHDR(head) < sizeof(ArrayType) - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("malformed array in a catalog table of bucketfdw")));
+	memcpy((char *) &array + VARHDRSZ, VARDATA_ANY(head), sizeof(ArrayType) - VARHDRSZ);
+	if (array.ndim != 1 || VARSIZE_ANY_EXHDR(head) < sizeof(ArrayType) - VARHDRSZ + sizeof(dims))
+		return 0;
+	memcpy(dims, VARDATA_ANY(head) + sizeof(ArrayType) - VARHDRSZ, sizeof(dims));
+	return dims[0];
 }
 
 Datum

@@ -46,7 +46,8 @@
 #define Anum_manifest_run_buckets	25
 #define Anum_manifest_run_rows		26
 #define Anum_manifest_run_bytes		27
-#define Natts_manifest				27
+#define Anum_manifest_column_stats	28		/* nullable */
+#define Natts_manifest				28
 
 /* columns of bucketfdw.dead_files */
 #define Anum_dead_relid				1
@@ -87,7 +88,10 @@ extern void CatalogInsert(Relation rel, const Datum *values, const bool *nulls, 
  */
 extern bool CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot);
 
-/* All columns of a row (values has room for them); none may be null. */
+/*
+ * All columns of a row (values has room for them).  Only nullable columns may
+ * be null: then the value is 0, which no other value of them is.
+ */
 extern void CatalogDeform(Relation rel, HeapTuple tuple, Datum *values);
 
 /*
@@ -95,6 +99,9 @@ extern void CatalogDeform(Relation rel, HeapTuple tuple, Datum *values);
  * error unless it is a plain array of elements of that type.
  */
 extern const void *CatalogArray(Datum value, Oid elemtype, int *nelems);
+
+/* Number of elements of such an array, without reading one that is stored elsewhere. */
+extern int	CatalogArrayLength(Datum value);
 
 /* One-dimensional array of fixed-size elements as they lie in memory. */
 extern Datum CatalogMakeArray(const void *elems, int nelems, Oid elemtype, int elemsize);

@@ -85,6 +85,7 @@ typedef struct ManifestRoom
 {
 	int			files;
 	int			runs;
+	int			stats;
 } ManifestRoom;
 
 /* Add the files and runs of one row. */
@@ -141,32 +142,50 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 		run->run = run_numbers[i];
 	}
 
-	manifest->nwrites++;
-	manifest->rows += DatumGetInt64(values[Anum_manifest_rows - 1]);
-	manifest->bytes += DatumGetInt64(values[Anum_manifest_bytes - 1]);
-	manifest->raw_bytes += DatumGetInt64(values[Anum_manifest_raw_bytes - 1]);
 }
 
-/*
- * The snapshot must be the query's in the executor; a catalog snapshot would
- * show files that the query's snapshot must not see.
- */
-Manifest *
-ManifestRead(Oid relid, Snapshot snapshot)
+/* What a reading of the manifest wants. */
+#define READ_FILES	1			/* files and runs, not their numbers alone */
+#define READ_STATS	2
+
+/* Keep the column statistics of one row, if it has any: older rows have none. */
+static void
+ManifestAddStats(Manifest *manifest, ManifestRoom *room, const Datum *values, MemoryContext cxt)
+{
+	ManifestStats *stats;
+	bytea	   *data;
+
+	if (values[Anum_manifest_column_stats - 1] == (Datum) 0)
+		return;
+	data = DatumGetByteaPP(values[Anum_manifest_column_stats - 1]);
+	manifest->stats = GrowArray(manifest->stats, &room->stats, manifest->nstats + 1, sizeof(ManifestStats));
+	stats = &manifest->stats[manifest->nstats++];
+	stats->rows = DatumGetInt64(values[Anum_manifest_rows - 1]);
+	stats->len = VARSIZE_ANY_EXHDR(data);
+	stats->data = MemoryContextAlloc(cxt, Max(stats->len, 1));
+	memcpy(stats->data, VARDATA_ANY(data), stats->len);
+}
+
+static Manifest *
+ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw manifest row",
 												  ALLOCSET_DEFAULT_SIZES);
 	Manifest   *manifest = palloc0(sizeof(Manifest));
-	ManifestRoom room = {16, 64};
+	ManifestRoom room = {16, 64, 4};
 	Oid			rowtype = get_rel_type_id(relid);
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_manifest];
 
 	manifest->relid = relid;
-	manifest->files = palloc(room.files * sizeof(ManifestFile));
-	manifest->runs = palloc(room.runs * sizeof(ManifestRun));
+	if (wanted & READ_FILES)
+	{
+		manifest->files = palloc(room.files * sizeof(ManifestFile));
+		manifest->runs = palloc(room.runs * sizeof(ManifestRun));
+	}
+	manifest->stats = palloc(room.stats * sizeof(ManifestStats));
 
 	CatalogScanBegin(&scan, "manifest", AccessShareLock, relid, snapshot);
 	MemoryContextSwitchTo(row_cxt);
@@ -174,6 +193,7 @@ ManifestRead(Oid relid, Snapshot snapshot)
 	{
 		Oid			database;
 		int			format;
+		int			spec;
 
 		CatalogDeform(scan.rel, tuple, values);
 
@@ -193,15 +213,42 @@ ManifestRead(Oid relid, Snapshot snapshot)
 					 errdetail("This library reads versions up to %d.", BF_FORMAT_VERSION),
 					 errhint("Install the newer version of bucketfdw.")));
 
-		ManifestAddRow(manifest, &room, values,
-					   ManifestSpecIndex(manifest,
-										 CatalogGetSpec(values, Anum_manifest_hash_version), cxt));
+		spec = ManifestSpecIndex(manifest, CatalogGetSpec(values, Anum_manifest_hash_version), cxt);
+		if (wanted & READ_FILES)
+			ManifestAddRow(manifest, &room, values, spec);
+		else
+		{
+			manifest->nfiles += CatalogArrayLength(values[Anum_manifest_file_ids - 1]);
+			manifest->nruns += CatalogArrayLength(values[Anum_manifest_run_files - 1]);
+		}
+		manifest->nwrites++;
+		manifest->rows += DatumGetInt64(values[Anum_manifest_rows - 1]);
+		manifest->bytes += DatumGetInt64(values[Anum_manifest_bytes - 1]);
+		manifest->raw_bytes += DatumGetInt64(values[Anum_manifest_raw_bytes - 1]);
+		if (wanted & READ_STATS)
+			ManifestAddStats(manifest, &room, values, cxt);
 		MemoryContextReset(row_cxt);
 	}
 	MemoryContextSwitchTo(cxt);
 	CatalogScanEnd(&scan);
 	MemoryContextDelete(row_cxt);
 	return manifest;
+}
+
+/*
+ * The snapshot must be the query's in the executor; a catalog snapshot would
+ * show files that the query's snapshot must not see.
+ */
+Manifest *
+ManifestRead(Oid relid, Snapshot snapshot)
+{
+	return ReadManifest(relid, snapshot, READ_FILES);
+}
+
+Manifest *
+ManifestReadSizes(Oid relid, Snapshot snapshot, bool with_stats)
+{
+	return ReadManifest(relid, snapshot, with_stats ? READ_STATS : 0);
 }
 
 int
@@ -295,6 +342,7 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 	values[Anum_manifest_rows - 1] = Int64GetDatum(rows);
 	values[Anum_manifest_bytes - 1] = Int64GetDatum(bytes);
 	values[Anum_manifest_raw_bytes - 1] = Int64GetDatum(write->raw_bytes);
+	values[Anum_manifest_column_stats - 1] = PointerGetDatum(write->column_stats);
 
 	manifest = table_open(BucketCatalogOid("manifest"), RowExclusiveLock);
 	CatalogInsert(manifest, values, nulls, cid);

@@ -33,19 +33,29 @@ typedef struct ManifestRun
 	int			run;			/* index of the run in its file */
 } ManifestRun;
 
+/* The column statistics of one write, see format/column_summary.h. */
+typedef struct ManifestStats
+{
+	int64		rows;			/* of the write */
+	char	   *data;
+	Size		len;
+} ManifestStats;
+
 typedef struct Manifest
 {
 	Oid			relid;
 	int			nwrites;
 	int			nfiles;
-	ManifestFile *files;
+	ManifestFile *files;		/* NULL if only sizes were read */
 	int			nruns;
-	ManifestRun *runs;			/* in order of file, then run */
+	ManifestRun *runs;			/* in order of file, then run; NULL if only sizes were read */
 	int			nspecs;
 	BucketSpec **specs;			/* the distinct specs of the visible files */
 	int64		rows;
 	int64		bytes;			/* of the files */
 	int64		raw_bytes;
+	int			nstats;			/* writes that have statistics; 0 if these were not asked for */
+	ManifestStats *stats;
 } Manifest;
 
 /*
@@ -54,6 +64,12 @@ typedef struct Manifest
  * to another database (a copied template) raise an error with a hint.
  */
 extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
+
+/*
+ * The same without files and runs, of which only the numbers are there, and
+ * with the column statistics if they are wanted: for the planner.
+ */
+extern Manifest *ManifestReadSizes(Oid relid, Snapshot snapshot, bool with_stats);
 
 /*
  * InvalidOid, or the database whose files the table's rows name: they were
@@ -82,6 +98,7 @@ typedef struct ManifestWrite
 	int			nruns;
 	ManifestRun *runs;
 	int64		raw_bytes;
+	bytea	   *column_stats;
 } ManifestWrite;
 
 /*

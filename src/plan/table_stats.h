@@ -1,0 +1,31 @@
+/*
+ * table_stats.h
+ *	  Statistics for tables that were never analyzed, from what loading saw.
+ *
+ * They reach the planner through get_relation_stats_hook, in the shape of
+ * pg_statistic rows.  What ANALYZE found always comes first.
+ */
+#ifndef BF_TABLE_STATS_H
+#define BF_TABLE_STATS_H
+
+#include "nodes/pathnodes.h"
+#include "storage/manifest.h"
+
+/* What the planner keeps of one table. */
+typedef struct TableStats
+{
+	int			nwrites;		/* 0: the manifest had none, or nobody needs them */
+	ManifestStats *writes;
+	MemoryContext cxt;			/* the planner's */
+	List	   *made;			/* StatsTuple, for this table and its parents */
+} TableStats;
+
+/* Does the query use a column of the table that ANALYZE has not seen? */
+extern bool TableStatsWanted(RelOptInfo *rel, Oid relid);
+
+/* Set the widths of such columns, once the table's BucketRelInfo is there. */
+extern void TableStatsSetWidths(RelOptInfo *rel, Oid relid, const TableStats *stats);
+
+extern void TableStatsInit(void);
+
+#endif							/* BF_TABLE_STATS_H */
