@@ -25,46 +25,98 @@ KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
 	kv->null_buffer = palloc(BF_BATCH_ROWS * sizeof(bool));
 }
 
-bool
-KeyVectorCanPack(const KeyVector *kv)
+/* Is a key of this class a number that is its own image? */
+static inline bool
+IsInteger(KeyClass keyclass)
 {
-	for (int k = 0; k < kv->nkeys; k++)
-	{
-		Oid			typid = kv->types[k];
+	return KeyClassIsFixed(keyclass) && keyclass != KEYCLASS_FLOAT;
+}
 
-		if (typid != INT4OID && typid != INT2OID && typid != DATEOID && typid != BOOLOID)
-			return false;
+/* Bits for a key that shares an image; more of them than that are rarely used. */
+static int
+PackedBits(Oid typid)
+{
+	switch (typid)
+	{
+		case BOOLOID:
+			return 2;
+		case INT2OID:
+			return 16;
+		case DATEOID:
+			return 24;
+		default:
+			return 32;
 	}
-	return kv->nkeys == 2;
+}
+
+static bool
+IsSmall(Oid typid)
+{
+	return typid == INT4OID || typid == INT2OID || typid == DATEOID || typid == BOOLOID;
 }
 
 void
-KeyVectorPack(KeyVector *kv)
+KeyVectorsPack(KeyVector *a, KeyVector *b)
 {
-	kv->packed = true;
-	kv->decides = true;
+	if (a->nkeys < 2 || !IsInteger(a->classes[0]) || !IsInteger(a->classes[1]))
+		return;
+	a->always_packed = IsSmall(a->types[0]) && IsSmall(b->types[0]) &&
+		IsSmall(a->types[1]) && IsSmall(b->types[1]);
+	a->low_bits = a->always_packed ? 32 : Max(PackedBits(a->types[1]), PackedBits(b->types[1]));
+	b->always_packed = a->always_packed;
+	b->low_bits = a->low_bits;
 }
 
-/* Images of two keys in one; NULL is above all values. */
-static void
-FillPacked(KeyVector *kv, const ColumnVector *high, const ColumnVector *low)
+/* Do the first two keys of all entries fit into one image? */
+static bool
+CanPack(const KeyVector *kv)
 {
+	const ColumnVector *high = &kv->batch->cols[kv->cols[0]];
+	const ColumnVector *low = &kv->batch->cols[kv->cols[1]];
+	const uint64 high_half = UINT64CONST(1) << (63 - kv->low_bits);
+	const uint64 low_half = UINT64CONST(1) << (kv->low_bits - 1);
+	uint64		all_high = 0;
+	uint64		all_low = 0;
+
+	if (kv->low_bits == 0 || kv->always_packed)
+		return kv->always_packed;
+	/* NULLs are zero in vectors */
 	for (int i = 0; i < kv->n; i++)
 	{
 		int			row = KeyVectorRow(kv, i);
-		uint64		image = ((uint64) high->values[row] << 32) |
-			((uint32) low->values[row] ^ (uint32) PG_INT32_MIN);
+
+		all_high |= (uint64) high->values[row] + high_half;
+		all_low |= (uint64) low->values[row] + low_half;
+	}
+	return all_high < 2 * high_half && all_low < 2 * low_half;
+}
+
+/* Images of the first two keys in one; NULL is above all values. */
+static void
+FillPacked(KeyVector *kv)
+{
+	const ColumnVector *high = &kv->batch->cols[kv->cols[0]];
+	const ColumnVector *low = &kv->batch->cols[kv->cols[1]];
+	const int	low_bits = kv->low_bits;
+	const uint64 low_half = UINT64CONST(1) << (low_bits - 1);
+
+	for (int i = 0; i < kv->n; i++)
+	{
+		int			row = KeyVectorRow(kv, i);
+		uint64		image = ((uint64) high->values[row] << low_bits) |
+			(((uint64) low->values[row] + low_half) & (2 * low_half - 1));
 
 		if (kv->entry_null && kv->entry_null[i])
 		{
 			if (high->nulls && high->nulls[row])
 				image = (uint64) KEY64_NULL;
-			else
-				image |= PG_UINT32_MAX;
+			else if (low->nulls && low->nulls[row])
+				image |= 2 * low_half - 1;
 		}
 		kv->k64_buffer[i] = (int64) image;
 	}
 	kv->k64 = kv->k64_buffer;
+	kv->exact = kv->nkeys == 2;
 }
 
 /* The first eight bytes as a big-endian number, as if padded with zeros. */
@@ -234,12 +286,12 @@ MakeImages(KeyVector *kv)
 	Batch	   *batch = kv->batch;
 	ColumnVector *first = &batch->cols[kv->cols[0]];
 	KeyClass	keyclass = kv->classes[0];
-	bool		direct = KeyClassIsFixed(keyclass) && keyclass != KEYCLASS_FLOAT;
+	bool		direct = IsInteger(keyclass);
 
 	kv->exact = kv->decides;
 	if (kv->packed)
 	{
-		FillPacked(kv, first, &batch->cols[kv->cols[1]]);
+		FillPacked(kv);
 		return;
 	}
 	if (IsTextual(keyclass))
@@ -270,6 +322,7 @@ void
 KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls)
 {
 	kv->skip = 0;
+	kv->packed = false;
 	FindEntries(kv, batch, keep_nulls);
 	MakeImages(kv);
 }
@@ -302,6 +355,26 @@ LastEntry(const KeyVector *kv)
 	return last;
 }
 
+/* KeyVectorFillBeside where the first key is no text. */
+static bool
+FillPackedBeside(KeyVector *kv, KeyVector *other, int other_pos)
+{
+	int			other_left = other->n - other_pos;
+
+	kv->skip = 0;
+	kv->fits = CanPack(kv);
+	kv->packed = kv->fits;
+	/* a little batch is not worth much work on the other one */
+	if (other_left > 0 && !other->packed)
+		kv->packed = kv->fits && other->fits && kv->n >= other_left / 4;
+	MakeImages(kv);
+	if (other_left <= 0 || other->packed == kv->packed)
+		return false;
+	other->packed = kv->packed;
+	MakeImages(other);
+	return true;
+}
+
 bool
 KeyVectorFillBeside(KeyVector *kv, Batch *batch, bool keep_nulls, KeyVector *other, int other_pos)
 {
@@ -309,12 +382,9 @@ KeyVectorFillBeside(KeyVector *kv, Batch *batch, bool keep_nulls, KeyVector *oth
 	int			other_last = -1;
 	int			skip = 0;
 
-	if (!IsTextual(kv->classes[0]))
-	{
-		KeyVectorFill(kv, batch, keep_nulls);
-		return false;
-	}
 	FindEntries(kv, batch, keep_nulls);
+	if (!IsTextual(kv->classes[0]))
+		return FillPackedBeside(kv, other, other_pos);
 	last = LastEntry(kv);
 	if (other_pos < other->n)
 		other_last = LastEntry(other);

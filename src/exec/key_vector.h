@@ -30,12 +30,15 @@ typedef struct KeyVector
 	int		   *cols;			/* batch columns of the keys */
 	KeyClass   *classes;
 	Oid		   *types;
-	bool		decides;		/* by the keys' classes, equal images are equal keys */
-	bool		packed;			/* the image holds both of two small keys */
+	bool		decides;		/* by the key's class, equal images are equal keys */
+	int			low_bits;		/* the second key may share the image with the first: its bits there; 0: no */
+	bool		always_packed;	/* by their types, both keys fit */
 
 	/* of the present batch */
 	Batch	   *batch;
 	bool		exact;			/* equal images are equal keys */
+	bool		fits;			/* an image can hold the first two keys of each entry */
+	bool		packed;			/* and does */
 	int			skip;			/* first bytes of texts, which all share: not in the images */
 	int			n;				/* entries */
 	const uint16 *rows;			/* row of each entry; NULL: entry i is row i */
@@ -54,11 +57,12 @@ extern void KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
 						  const KeyClass *classes, const Oid *types);
 
 /*
- * May one image hold both keys: two columns of 32 bits or less?  Images of
- * vectors that are compared must be made one way, so who compares decides.
+ * Let one image hold the first two keys, where both are integers, dates or the
+ * like and the values of the batches allow it.  Images of vectors that are
+ * compared must be made one way: so this is for two that are filled beside
+ * each other.
  */
-extern bool KeyVectorCanPack(const KeyVector *kv);
-extern void KeyVectorPack(KeyVector *kv);
+extern void KeyVectorsPack(KeyVector *a, KeyVector *b);
 
 /*
  * Prepare the selected rows of a batch.  keep_nulls: rows with a NULL key are
@@ -69,8 +73,9 @@ extern void KeyVectorFill(KeyVector *kv, Batch *batch, bool keep_nulls);
 /*
  * As KeyVectorFill, beside a vector with which this one will be compared: first
  * bytes that all texts of both share are left out of the images, so that what
- * follows decides.  Entries of other are those from other_pos on; returns
- * whether their images were made anew.
+ * follows decides; two keys are packed where all of both fit.  Entries of
+ * other are those from other_pos on; returns whether their images were made
+ * anew.
  */
 extern bool KeyVectorFillBeside(KeyVector *kv, Batch *batch, bool keep_nulls,
 								KeyVector *other, int other_pos);

@@ -104,11 +104,7 @@ MergeJoinCreate(MergeType type, bool residual, int nkeys, const KeyClass *classe
 			 type == MERGE_LEFT || type == MERGE_FULL || type == MERGE_ANTI,
 			 type != MERGE_INNER);
 	InitSide(&join->right, nkeys, classes, right, type == MERGE_FULL, type == MERGE_FULL);
-	if (KeyVectorCanPack(&join->left.keys) && KeyVectorCanPack(&join->right.keys))
-	{
-		KeyVectorPack(&join->left.keys);
-		KeyVectorPack(&join->right.keys);
-	}
+	KeyVectorsPack(&join->left.keys, &join->right.keys);
 	join->store = GroupStoreCreate(right->ncols, right->typlen, right->typbyval, work_bytes);
 	join->keycxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw stored key",
 										 ALLOCSET_SMALL_SIZES);

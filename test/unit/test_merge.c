@@ -45,6 +45,9 @@ static const KeyShape shapes[] = {
 	{"double precision", 1, {KEYCLASS_FLOAT}, {FLOAT8OID}, {FLOAT8OID}},
 	{"text", 1, {KEYCLASS_TEXT}, {TEXTOID}, {VARCHAROID}},
 	{"integer, text", 2, {KEYCLASS_INT, KEYCLASS_TEXT}, {INT4OID, TEXTOID}, {INT8OID, TEXTOID}},
+	{"bigint, date", 2, {KEYCLASS_INT, KEYCLASS_DATE}, {INT8OID, DATEOID}, {INT8OID, DATEOID}},
+	{"integer, smallint", 2, {KEYCLASS_INT, KEYCLASS_INT}, {INT4OID, INT2OID}, {INT2OID, INT4OID}},
+	{"timestamp, integer", 2, {KEYCLASS_TIMESTAMP, KEYCLASS_INT}, {TIMESTAMPOID, INT4OID}, {TIMESTAMPOID, INT4OID}},
 	{"text, integer", 2, {KEYCLASS_TEXT, KEYCLASS_INT}, {TEXTOID, INT4OID}, {TEXTOID, INT4OID}},
 	{"char(n)", 1, {KEYCLASS_BPCHAR}, {BPCHAROID}, {BPCHAROID}},
 	{"short text", 1, {KEYCLASS_TEXT}, {NAMEOID}, {NAMEOID}},
@@ -147,6 +150,11 @@ MakeKey(Oid typid, int n)
 			return Int16GetDatum(n - 3);
 		case INT4OID:
 			return Int32GetDatum(n - 3);
+		case DATEOID:
+			return Int32GetDatum(n - 3);
+		case TIMESTAMPOID:
+			/* some are too large to share an image */
+			return Int64GetDatum(n % 50 == 49 ? (n % 100 == 49 ? PG_INT64_MAX - n : PG_INT64_MIN + n) : n - 3);
 		case INT8OID:
 			return Int64GetDatum(n - 3);
 		case FLOAT8OID:
