@@ -110,11 +110,10 @@ SELECT close('SELECT * FROM t WHERE status = ''new'''), close('SELECT * FROM t W
 SET search_path = load_stats, public;
 SELECT close('SELECT * FROM t WHERE status = ''new'''), close('SELECT customer FROM t GROUP BY customer', 1.5);
 
--- rows of an aborted subtransaction do not count
+-- rows of the transaction count at once, those of an aborted subtransaction no more
 BEGIN;
 SAVEPOINT s;
 INSERT INTO t SELECT id, customer, kind, amount, day, 'gone', note, score, doc FROM src;
-SELECT count(*) FROM t;
 SELECT close('SELECT * FROM t WHERE status = ''gone''');
 ROLLBACK TO s;
 SELECT expected('SELECT * FROM t WHERE status = ''gone''') < 100 AS few;
@@ -124,7 +123,6 @@ COMMIT;
 BEGIN;
 TRUNCATE t;
 INSERT INTO t SELECT id, customer, kind, amount, day, 'again', note, score, doc FROM src WHERE id <= 5000;
-SELECT count(*) FROM t;
 SELECT close('SELECT * FROM t WHERE status = ''again'''), close('SELECT * FROM t'), close('SELECT status FROM t GROUP BY status');
 ROLLBACK;
 SELECT close('SELECT * FROM t WHERE status = ''new''');
@@ -182,6 +180,9 @@ SELECT close(q), q FROM unnest(ARRAY[
 	'SELECT status FROM part GROUP BY status',
 	'SELECT * FROM part a JOIN part b USING (customer) WHERE a.id <= 1000',
 	'SELECT * FROM part WHERE day < ''2024-02-01''']) q;
+-- analyzed partitions of a parent that is not
+ANALYZE part_1, part_2;
+SELECT close('SELECT customer FROM part GROUP BY customer'), close('SELECT status FROM part GROUP BY status');
 -- a partition that is no bucketed table: no statistics of the parent
 CREATE TABLE part_3 PARTITION OF part FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
 SELECT expected('SELECT status FROM part GROUP BY status') AS default_groups;

@@ -236,10 +236,14 @@ RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 	for (int i = 0; i < layout->nwide; i++)
 	{
 		const RowColumn *col = &layout->cols[i];
-		bool		isnull = nulls[col->attnum - 1];
+		Datum		value = values[col->attnum - 1];
 
-		bitmap[i >> 3] |= isnull << (i & 7);
-		*(Datum *) (row + col->offset) = isnull ? 0 : values[col->attnum - 1];
+		if (unlikely(nulls[col->attnum - 1]))
+		{
+			bitmap[i >> 3] |= 1 << (i & 7);
+			value = 0;
+		}
+		*(Datum *) (row + col->offset) = value;
 	}
 	for (int i = layout->nwide; i < layout->ncols; i++)
 	{

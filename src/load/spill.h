@@ -7,7 +7,7 @@
 #define BF_SPILL_H
 
 #include "load/row_sort.h"
-#include "storage/buffile.h"
+#include "storage/fd.h"
 
 /* runs merged at once; more are merged in passes */
 #define SPILL_FAN_IN 256
@@ -15,10 +15,9 @@
 /* A temporary file, shared by the runs written to it. */
 typedef struct SpillFile
 {
-	BufFile    *file;
+	File		vfd;
 	int			nruns;			/* runs that refer to it */
-	int			end_fileno;		/* where the next run begins */
-	off_t		end_offset;
+	off_t		end;			/* where the next run begins */
 } SpillFile;
 
 /*
@@ -28,8 +27,7 @@ typedef struct SpillFile
 typedef struct SpillRun
 {
 	SpillFile  *file;
-	int			fileno;			/* where it begins */
-	off_t		offset;
+	off_t		offset;			/* where it begins */
 	int64		bytes;
 } SpillRun;
 

@@ -9,6 +9,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "compat.h"
+#include "load/load.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -165,7 +166,10 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	ListCell   *lc;
 
 	snapshot = RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetLatestSnapshot());
-	manifest = ManifestReadSizes(relid, snapshot, TableStatsWanted(baserel, relid));
+
+	/* rows that wait in this transaction count; reading the table would seal them anyway */
+	LoadSealForRead(relid, snapshot);
+	manifest = ManifestReadSizes(relid, snapshot, TableStatsWanted(root, baserel));
 	UnregisterSnapshot(snapshot);
 
 	info->magic = BUCKET_REL_MAGIC;

@@ -56,17 +56,34 @@ UsedColumns(RelOptInfo *rel)
 	return used;
 }
 
+/* Has ANALYZE seen a column of a relation, and of all its parents in the query? */
+static bool
+IsAnalyzedAbove(PlannerInfo *root, Index varno, AttrNumber attnum)
+{
+	while (attnum > 0)
+	{
+		RangeTblEntry *rte = root->simple_rte_array[varno];
+		AppendRelInfo *appinfo = root->append_rel_array ? root->append_rel_array[varno] : NULL;
+
+		if (!IsAnalyzed(rte->relid, attnum, rte->inh))
+			return false;
+		if (appinfo == NULL || root->simple_rte_array[appinfo->parent_relid]->rtekind != RTE_RELATION)
+			break;
+		attnum = attnum <= appinfo->num_child_cols ? appinfo->parent_colnos[attnum - 1] : 0;
+		varno = appinfo->parent_relid;
+	}
+	return true;
+}
+
 bool
-TableStatsWanted(RelOptInfo *rel, Oid relid)
+TableStatsWanted(PlannerInfo *root, RelOptInfo *rel)
 {
 	Bitmapset  *used = UsedColumns(rel);
 	int			member = -1;
 
 	while ((member = bms_next_member(used, member)) >= 0)
 	{
-		AttrNumber	attnum = member + FirstLowInvalidHeapAttributeNumber;
-
-		if (attnum > 0 && !IsAnalyzed(relid, attnum, false))
+		if (!IsAnalyzedAbove(root, rel->relid, member + FirstLowInvalidHeapAttributeNumber))
 			return true;
 	}
 	return false;

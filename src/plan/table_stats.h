@@ -20,8 +20,11 @@ typedef struct TableStats
 	List	   *made;			/* StatsTuple, for this table and its parents */
 } TableStats;
 
-/* Does the query use a column of the table that ANALYZE has not seen? */
-extern bool TableStatsWanted(RelOptInfo *rel, Oid relid);
+/*
+ * Does the query use a column of the table that ANALYZE has not seen, there or
+ * in a partitioned table above?
+ */
+extern bool TableStatsWanted(PlannerInfo *root, RelOptInfo *rel);
 
 /* Set the widths of such columns, once the table's BucketRelInfo is there. */
 extern void TableStatsSetWidths(RelOptInfo *rel, Oid relid, const TableStats *stats);

@@ -177,7 +177,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	Oid			rowtype = get_rel_type_id(relid);
 	CatalogScan scan;
 	HeapTuple	tuple;
-	Datum		values[Natts_manifest];
+	Datum		values[Natts_manifest] = {0};	/* the last column may not be there yet */
 
 	manifest->relid = relid;
 	if (wanted & READ_FILES)
