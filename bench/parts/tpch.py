@@ -9,6 +9,7 @@ from math import exp, log
 
 from common.bench import SOURCE
 from common.measure import best, measure, say
+from common.peers import Failed
 from common.report import ms, ratio, times
 
 TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
@@ -87,11 +88,21 @@ def nodes(plan):
     return ", ".join(found) or "-"
 
 
+def slower_than_heap(found, ours, heap):
+    """By one process, with two workers, or the best of them: the heap tables answered sooner."""
+    pairs = [(found[a], found[b]) for a, b in zip(ours, heap)] + [(best(found, *ours), best(found, *heap))]
+    return any(b is not None and (a is None or a > b * SLOWER) for a, b in pairs)
+
+
 def evidence(bench, name, query, peers):
     """EXPLAIN ANALYZE of a query that is slower than heap, into a file beside the report."""
     with open(os.path.join(bench.report.folder, "tpch-slower.txt"), "a", encoding="utf-8") as file:
         for peer in peers:
-            file.write(f"==== {name}, {peer.label}\n{peer.explain(query, 'ANALYZE, BUFFERS')}\n")
+            try:
+                plan = peer.explain(query, "ANALYZE, BUFFERS")
+            except Failed:  # takes longer than it may
+                plan = peer.explain(query, "COSTS ON")
+            file.write(f"==== {name}, {peer.label}\n{plan}\n")
 
 
 def run(bench):
@@ -113,11 +124,11 @@ def run(bench):
         mine, heap = best(found, *labels[:2]), best(found, *labels[2:4])
         part = ratio(heap, mine)
         ratios += [part] if part else []
-        verdict = "" if mine is None or heap is None or mine <= heap * SLOWER else "SLOWER"
-        if verdict or (mine is None and heap is not None):
+        verdict = "SLOWER" if slower_than_heap(found, labels[:2], labels[2:4]) else ""
+        if verdict:
             slower.append(name)
-            if mine is not None:
-                evidence(bench, name, query, peers[:4])
+        if verdict and not o.smoke:
+            evidence(bench, name, query, peers[:4])
         rows.append((name, *[ms(found[label]) for label in labels], times(part), times(ratio(mine, found[labels[4]])) if ducks else "-",
                      nodes(peers[0].explain(query)), verdict))
         groups.append((name, list(found.items())))
@@ -126,8 +137,8 @@ def run(bench):
     report.table(title, ["query", *labels, "heap / bucketed", "part of DuckDB", "nodes", ""], rows,
                  f"ms; '-' is no answer within {o.tpch_timeout} s. heap / bucketed: the best of one process and two workers on either side; "
                  f"its geometric mean is {mean:.2f}. nodes: ours in the plan by one process.")
-    if slower:
-        report.put("", f"More than 5 % slower than heap: {', '.join(slower)}; plans in tpch-slower.txt.")
+    if slower and not o.smoke:
+        report.put("", f"More than 5 % slower than heap, by one process, with two workers or the best of them: {', '.join(slower)}; plans in tpch-slower.txt.")
     report.bars("tpch", title, "medians", "milliseconds", groups)
     bench.drop(peers)
     bench.admin.send("DROP SCHEMA heap, bucketed CASCADE")

@@ -148,7 +148,6 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	CustomPath *path;
 	Path	   *gather;
 	AggClauseCosts costs;
-	Cost		run;
 	double		rows;
 	int			workers = AggWorkers(root, input_rel, grouped_rel, input,
 								 input_rel->reloptkind == RELOPT_JOINREL);
@@ -169,11 +168,8 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	set_pathtarget_cost_width(root, target);
 	path = MakeAggPath(root, input_rel, grouped_rel, target, input, partial, NIL, NIL, 1);
 	/* all of its cost stands before its one row */
-	run = path->path.startup_cost;
-	path->path.startup_cost = 0;
-	path->path.total_cost = run;
-	MakePartial((Path *) path, workers);
-	path->path.startup_cost = path->path.total_cost;
+	path->path.total_cost = path->path.startup_cost;
+	MakePartial((Path *) path, 0, workers);
 	rows = workers + 1;
 	gather = (Path *) create_gather_path(root, grouped_rel, (Path *) path, target, NULL, &rows);
 	MemSet(&costs, 0, sizeof(costs));
@@ -269,7 +265,7 @@ FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *o
 		FusedGroupingPath(root, input_rel, output_rel, distinct, input);
 
 	if (path != NULL)
-		MakePartial(path, workers);
+		MakePartial(path, path->startup_cost, workers);
 	return path;
 }
 

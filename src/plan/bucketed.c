@@ -103,7 +103,7 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	if (workers > 0)
 	{
 		input->partial_rows_path = BucketClusteredPath(root, rel, attnums);
-		MakePartial(input->partial_rows_path, workers);
+		MakePartial(input->partial_rows_path, input->partial_rows_path->startup_cost, workers);
 	}
 	return input;
 }

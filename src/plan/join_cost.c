@@ -133,6 +133,7 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 	QualCost	otherqual;
 	Cost		startup;
 	Cost		run = 0;
+	Cost		wait;
 
 	cost_qual_eval(&joinqual, clauses->residual, root);
 	cost_qual_eval(&otherqual, clauses->otherquals, root);
@@ -151,9 +152,18 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 	if (!as_input)
 		run += joinrel->rows * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
 
-	/* the first row needs the first blocks of one unit */
-	path->path.startup_cost = startup +
-		Min(run / Max(units, 1), 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
+	/*
+	 * The first row needs the first blocks of one unit, and the less rows there
+	 * are the longer it takes until one is met.  Without the latter a join
+	 * that is thought to give one row would start for next to nothing, and
+	 * of two paths above it that differ by less than add_path looks at, a
+	 * scan of the whole other table would win over a lookup in an index, whose
+	 * start costs a fraction more.
+	 */
+	wait = Min(run / Max(units, 1), 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
+	if (!as_input)
+		wait = Max(wait, run / (joinrel->rows + 1));
+	path->path.startup_cost = startup + wait;
 	path->path.total_cost = startup + run;
 	path->path.rows = joinrel->rows;
 }

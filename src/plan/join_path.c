@@ -23,6 +23,18 @@ static const CustomPathMethods bucket_join_path_methods = {
 	.PlanCustomPath = PlanBucketJoin,
 };
 
+/* What a process pays before it takes its first unit, however many processes there are. */
+static Cost
+InputStartup(CustomPath *path)
+{
+	Cost		startup = 0;
+	ListCell   *lc;
+
+	foreach(lc, path->custom_paths)
+		startup += ((Path *) lfirst(lc))->startup_cost;
+	return startup;
+}
+
 /* Does the query name the merged column of a join with USING, or did before a full join was made another? */
 static bool
 HasMergedColumns(PlannerInfo *root)
@@ -191,7 +203,7 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 			{
 				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
 									&join.clauses, outer, inner, NULL);
-				MakePartial((Path *) path, workers);
+				MakePartial((Path *) path, InputStartup(path), workers);
 				add_partial_path(joinrel, (Path *) path);
 			}
 			joined = JoinedInput(root, jointype, extra->sjinfo, outer, inner);
@@ -202,10 +214,10 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 													  outer, inner, NULL);
 			if (workers > 0)
 			{
-				joined->partial_rows_path =
-					(Path *) MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-										  &join.clauses, outer, inner, NULL);
-				MakePartial(joined->partial_rows_path, workers);
+				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
+									&join.clauses, outer, inner, NULL);
+				MakePartial((Path *) path, InputStartup(path), workers);
+				joined->partial_rows_path = (Path *) path;
 			}
 			joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
 												 jointype, extra, &join.clauses,

@@ -38,7 +38,7 @@ Divisor(int workers)
 }
 
 void
-MakePartial(Path *path, int workers)
+MakePartial(Path *path, Cost fixed, int workers)
 {
 	double		divisor = Divisor(workers);
 
@@ -46,7 +46,8 @@ MakePartial(Path *path, int workers)
 	path->parallel_safe = true;
 	path->parallel_workers = workers;
 	path->rows = clamp_row_est(path->rows / divisor);
-	path->total_cost = path->startup_cost + (path->total_cost - path->startup_cost) / divisor;
+	path->startup_cost = fixed + (path->startup_cost - fixed) / divisor;
+	path->total_cost = fixed + (path->total_cost - fixed) / divisor;
 }
 
 void
@@ -61,6 +62,6 @@ BucketAddPartialPath(PlannerInfo *root, RelOptInfo *rel)
 	if (workers == 0)
 		return;
 	path = (Path *) BucketScanPath(root, rel, false, NIL);
-	MakePartial(path, workers);
+	MakePartial(path, path->startup_cost, workers);
 	add_partial_path(rel, path);
 }

@@ -11,8 +11,8 @@
 /* Workers worth having for reading that many pages, 0: none. */
 extern int	PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages);
 
-/* Make a path a partial one: rows and run cost are shared out. */
-extern void MakePartial(Path *path, int workers);
+/* Make a path a partial one: rows and costs are shared out, but for the fixed part of its startup cost. */
+extern void MakePartial(Path *path, Cost fixed, int workers);
 
 /* Add a partial scan to a table. */
 extern void BucketAddPartialPath(PlannerInfo *root, RelOptInfo *rel);

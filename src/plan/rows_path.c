@@ -259,7 +259,7 @@ BucketRowsPath(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input,
 									  order ? order->operators : NIL,
 									  order ? order->nulls_first : NIL, file_order);
 	if (workers > 0)
-		MakePartial((Path *) path, workers);
+		MakePartial((Path *) path, path->path.startup_cost, workers);
 	return (Path *) path;
 }
 
