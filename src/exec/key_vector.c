@@ -71,15 +71,19 @@ KeyVectorsPack(KeyVector *a, KeyVector *b)
 static bool
 CanPack(const KeyVector *kv)
 {
-	const ColumnVector *high = &kv->batch->cols[kv->cols[0]];
-	const ColumnVector *low = &kv->batch->cols[kv->cols[1]];
-	const uint64 high_half = UINT64CONST(1) << (63 - kv->low_bits);
-	const uint64 low_half = UINT64CONST(1) << (kv->low_bits - 1);
+	const ColumnVector *high;
+	const ColumnVector *low;
+	uint64		high_half;
+	uint64		low_half;
 	uint64		all_high = 0;
 	uint64		all_low = 0;
 
 	if (kv->low_bits == 0 || kv->always_packed)
 		return kv->always_packed;
+	high = &kv->batch->cols[kv->cols[0]];
+	low = &kv->batch->cols[kv->cols[1]];
+	high_half = UINT64CONST(1) << (63 - kv->low_bits);
+	low_half = UINT64CONST(1) << (kv->low_bits - 1);
 	/* NULLs are zero in vectors */
 	for (int i = 0; i < kv->n; i++)
 	{
