@@ -17,12 +17,19 @@ bool		bf_enable_pruning = true;
 bool		bf_enable_routing = true;
 bool		bf_log_rejections = false;
 bool		bf_verify_order = false;
+int			bf_debug_unit_rows = 0;
 int			bf_default_buckets = 64;
 int			bf_min_free_space = 1024;
 
 void
 GucInit(void)
 {
+	DefineCustomIntVariable("bucketfdw.debug_unit_rows",
+							"Rows of buckets, or parts of buckets, that are worked on at a time, 0 to let the number of processes decide.",
+							"A debugging aid; also plans of one process are cut then.",
+							&bf_debug_unit_rows,
+							0, 0, INT_MAX,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("bucketfdw.default_buckets",
 							"Number of buckets of a table created without the option \"buckets\".",
 							NULL,

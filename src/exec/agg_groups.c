@@ -24,7 +24,7 @@ struct AggGroups
 	const ColumnVector **shown; /* per column, of the present batch */
 
 	bool		started;
-	UnitQueue	queue;			/* bucket groups of the input, not groups of rows */
+	UnitQueue	queue;			/* units of the input, not groups of rows */
 	bool		in_group;
 	KeyVector	keys;
 	bool		in_batch;		/* keys are those of the present batch */
@@ -177,19 +177,6 @@ ReadBatch(AggGroups *groups)
 	return true;
 }
 
-/* Open the next bucket group that has rows; false at the end. */
-static bool
-OpenNext(AggGroups *groups)
-{
-	int			group = UnitQueueNext(&groups->queue);
-
-	if (group < 0)
-		return false;
-	BatchInputOpenGroup(groups->input, groups->queue.nunits, group);
-	groups->in_group = true;
-	return true;
-}
-
 bool
 AggGroupsNext(AggGroups *groups, UnitShared *shared, Datum *values, bool *nulls)
 {
@@ -204,13 +191,14 @@ AggGroupsNext(AggGroups *groups, UnitShared *shared, Datum *values, bool *nulls)
 	}
 	for (;;)
 	{
-		if (!groups->in_group && !OpenNext(groups))
+		if (!groups->in_group && !BatchInputOpenNext(groups->input, &groups->queue))
 			return false;
+		groups->in_group = true;
 		if (!groups->in_batch)
 		{
 			if (!ReadBatch(groups))
 			{
-				/* a key lies in one bucket group */
+				/* a key lies in one unit */
 				BatchInputClose(groups->input);
 				groups->in_group = false;
 				if (groups->carried)

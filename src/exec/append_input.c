@@ -197,10 +197,10 @@ AppendInputGroupRows(AppendInput *append, int ngroups, int group)
 }
 
 void
-AppendInputOpenGroup(AppendInput *append, int ngroups, int group)
+AppendInputOpenUnit(AppendInput *append, int ngroups, const Unit *unit)
 {
 	for (int i = 0; i < append->nchildren; i++)
-		BatchInputOpenGroup(&append->children[i].input, ngroups, group);
+		BatchInputOpenUnit(&append->children[i].input, ngroups, unit);
 	append->primed = false;
 	append->refill = false;
 	binaryheap_reset(append->heap);

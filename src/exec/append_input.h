@@ -7,6 +7,7 @@
 #define BF_APPEND_INPUT_H
 
 #include "exec/key_vector.h"
+#include "exec/unit_queue.h"
 #include "nodes/execnodes.h"
 
 typedef struct AppendInput AppendInput;
@@ -28,7 +29,7 @@ extern void AppendInputStart(AppendInput *append);
 extern int	AppendInputBuckets(AppendInput *append);
 
 extern int64 AppendInputGroupRows(AppendInput *append, int ngroups, int group);
-extern void AppendInputOpenGroup(AppendInput *append, int ngroups, int group);
+extern void AppendInputOpenUnit(AppendInput *append, int ngroups, const Unit *unit);
 extern Batch *AppendInputNext(AppendInput *append, const KeyBound *bound);
 extern void AppendInputClose(AppendInput *append);
 

@@ -7,6 +7,7 @@
 
 #include "exec/batch_input.h"
 #include "exec/bucket_join_state.h"
+#include "exec/unit_cutter.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
@@ -164,30 +165,93 @@ BatchInputGroupRows(BatchInput *input, int ngroups, int group)
 	return JoinNodeGroupRows(input->join, ngroups, group);
 }
 
+int64
+BatchInputGroupWork(BatchInput *input, int ngroups, int group)
+{
+	if (input->gate_closed)
+		return 0;
+	if (input->join)
+		return JoinNodeGroupWork(input->join, ngroups, group);
+	return BatchInputGroupRows(input, ngroups, group);
+}
+
+bool
+BatchInputCutSources(BatchInput *input, UnitCutter *cutter, bool may_slice)
+{
+	if (input->routed)
+		return false;
+	if (input->join)
+		return JoinNodeCutSources(input->join, cutter, may_slice);
+	/* what gives no row needs no cut */
+	if (input->gate_closed)
+		return true;
+	if (input->scan)
+	{
+		if (!input->scan->never)
+			UnitCutterAdd(cutter, input->scan->leaf, input->nkeys, input, may_slice);
+		return true;
+	}
+	for (int c = 0; c < AppendInputCount(input->append); c++)
+	{
+		BatchInput *child = AppendInputChild(input->append, c);
+
+		if (!child->gate_closed && !child->scan->never)
+			UnitCutterAdd(cutter, child->scan->leaf, input->nkeys, input, may_slice);
+	}
+	return true;
+}
+
 /* UnitRows */
 static int64
-GroupRows(void *arg, int ngroups, int group)
+GroupWork(void *arg, int ngroups, int group)
 {
-	return BatchInputGroupRows(arg, ngroups, group);
+	return BatchInputGroupWork(arg, ngroups, group);
+}
+
+/* UnitInputs */
+static bool
+CutInputs(void *arg, UnitCutter *cutter)
+{
+	return BatchInputCutSources(arg, cutter, cutter->split);
 }
 
 void
 BatchInputStartUnits(BatchInput *input, UnitQueue *queue)
 {
-	UnitQueueStart(queue, BatchInputBuckets(input), GroupRows, input);
+	UnitQueueStart(queue, BatchInputBuckets(input), GroupWork, CutInputs, input);
+}
+
+bool
+BatchInputOpenNext(BatchInput *input, UnitQueue *queue)
+{
+	const Unit *unit = UnitQueueNext(queue);
+
+	if (unit == NULL)
+		return false;
+	BatchInputOpenUnit(input, queue->ngroups, unit);
+	return true;
 }
 
 void
-BatchInputOpenGroup(BatchInput *input, int ngroups, int group)
+BatchInputOpenUnit(BatchInput *input, int ngroups, const Unit *unit)
 {
+	Unit		own = *unit;
+
+	if (input->join)
+	{
+		JoinNodeOpenUnit(input->join, ngroups, unit);
+		return;
+	}
+	/* another input is sliced: this one is read whole, for each slice */
+	if (unit->sliced != NULL && unit->sliced != input)
+		own.part.nslices = 0;
+	own.sliced = NULL;
 	if (input->scan)
-		ScanNodeOpenGroup(input->scan, ngroups, group, input->nkeys);
+		ScanNodeOpenGroup(input->scan, ngroups, unit->group, input->nkeys, &own.part);
 	else if (input->append)
-		AppendInputOpenGroup(input->append, ngroups, group);
-	else if (input->routed)
-		RoutedInputOpenGroup(input->routed, ngroups, group);
+		AppendInputOpenUnit(input->append, ngroups, &own);
 	else
-		JoinNodeOpenGroup(input->join, ngroups, group);
+		RoutedInputOpenGroup(input->routed, ngroups, unit->group);
 }
 
 void

@@ -59,12 +59,24 @@ extern int	BatchInputBuckets(BatchInput *input);
 /* Rows the group can give at most; 0: none. */
 extern int64 BatchInputGroupRows(BatchInput *input, int ngroups, int group);
 
-/* Start on the bucket groups of an input, as UnitQueueStart. */
+/* Rows read for the group at most, in all tables below; 0: nothing to do. */
+extern int64 BatchInputGroupWork(BatchInput *input, int ngroups, int group);
+
+/*
+ * Name what is read below, so that large groups can be cut; false: they
+ * cannot.  may_slice: as in CutSource.
+ */
+extern bool BatchInputCutSources(BatchInput *input, struct UnitCutter *cutter, bool may_slice);
+
+/* Start on the bucket groups of an input, as UnitQueueStart; shared and split are set. */
 extern void BatchInputStartUnits(BatchInput *input, UnitQueue *queue);
 
-extern void BatchInputOpenGroup(BatchInput *input, int ngroups, int group);
+/* Open the next unit of the queue; false when there is none. */
+extern bool BatchInputOpenNext(BatchInput *input, UnitQueue *queue);
 
-/* The next batch, in key order of a group; arg is the BatchInput. */
+extern void BatchInputOpenUnit(BatchInput *input, int ngroups, const Unit *unit);
+
+/* The next batch, in key order of a unit; arg is the BatchInput. */
 extern Batch *BatchInputNext(void *arg, const KeyBound *bound);
 
 extern void BatchInputClose(BatchInput *input);

@@ -168,6 +168,7 @@ BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int runno)
 	cursor->block = NULL;
 	cursor->pos = 0;
 	cursor->sorted_qual = SortedQual(leaf, reader->spec);
+	BlockCursorTakePart(leaf, cursor);
 	BlockCursorNarrow(leaf, cursor);
 }
 
@@ -193,8 +194,6 @@ LeafBlockMake(LeafReader *leaf)
 	block->batch.ncols = leaf->ncols;
 	block->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
 	block->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
-	if (leaf->nquals > 0)
-		block->selection = palloc(BF_BATCH_ROWS * sizeof(uint16));
 	MemoryContextSwitchTo(old);
 	leaf->nblocks++;
 	return block;
@@ -355,14 +354,38 @@ BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
 	return false;
 }
 
-/* Apply the quals to a block whose rows are all selected. */
+/* Select the rows of a block that are part of the unit. */
+static void
+SelectPart(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
+{
+	Batch	   *batch = &block->batch;
+	const BucketSpec *spec = cursor->file->reader->spec;
+	const FileBlock *fb = &cursor->file->reader->blocks[block->blockno];
+	const UnitPart *part = &leaf->part;
+	int			from = 0;
+	int			to = batch->nrows;
+
+	if (part->from != NULL && !BlockAfterCut(spec, fb, part->from))
+		from = RowAfterCut(spec, batch, leaf->partcols, part->from);
+	if (part->to != NULL && !BlockBeforeCut(spec, fb, part->to))
+		to = RowAfterCut(spec, batch, leaf->partcols, part->to);
+	if (from == 0 && to == batch->nrows)
+		return;
+	batch->nselected = Max(to - from, 0);
+	batch->selection = block->selection;
+	for (int i = 0; i < batch->nselected; i++)
+		batch->selection[i] = (uint16) (from + i);
+}
+
+/* Apply the quals to a block. */
 static void
 ApplyQuals(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
 {
 	Batch	   *batch = &block->batch;
 	const BucketSpec *spec = cursor->file->reader->spec;
 	int			bucket = leaf->manifest->runs[cursor->run].bucket;
-	int			first = cursor->sorted_qual;
+	/* that the rows are sorted helps where all are selected */
+	int			first = batch->selection == NULL ? cursor->sorted_qual : -1;
 
 	if (first >= 0)
 		LeafQualApplySorted(&leaf->quals[first], batch, leaf->qualcols[first], block->selection);
@@ -392,6 +415,7 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 		FileBlock  *fb = &reader->blocks[blockno];
 		LeafBlock  *block;
 		Batch	   *batch;
+		int			nrows;
 
 		CHECK_FOR_INTERRUPTS();
 		if ((bound != NULL && BlockBelowBound(reader->spec, fb, bound)) ||
@@ -418,8 +442,12 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 		batch->load = LoadBlockColumn;
 		batch->load_arg = block;
 
+		if (block->selection == NULL && (leaf->nquals > 0 || leaf->part.from || leaf->part.to))
+			block->selection = MemoryContextAlloc(leaf->cxt, BF_BATCH_ROWS * sizeof(uint16));
+		SelectPart(leaf, cursor, block);
+		nrows = batch->nselected;
 		ApplyQuals(leaf, cursor, block);
-		leaf->counters.rows_removed += fb->nrows - batch->nselected;
+		leaf->counters.rows_removed += nrows - batch->nselected;
 		if (batch->nselected == 0)
 		{
 			LeafBlockRelease(leaf, block);

@@ -8,6 +8,7 @@
 #ifndef BF_BLOCK_CURSOR_H
 #define BF_BLOCK_CURSOR_H
 
+#include "exec/key_cut.h"
 #include "exec/key_vector.h"
 #include "exec/leaf_qual.h"
 #include "exec/leaf_reader.h"
@@ -35,7 +36,7 @@ typedef struct LeafBlock
 	LeafFile   *file;			/* NULL: holds nothing that could be used again */
 	int			blockno;
 	ColumnBuffer **buffers;		/* one per column */
-	uint16	   *selection;		/* BF_BATCH_ROWS of them; NULL when there are no quals */
+	uint16	   *selection;		/* BF_BATCH_ROWS of them; NULL: not needed yet */
 	KeyVector	keys;			/* used in merges only */
 	Size		memory;			/* of buffers, when it was last released */
 	struct LeafBlock *next;		/* free or retired list */
@@ -87,8 +88,12 @@ struct LeafReader
 	int			nkeys;
 	int			nunit;			/* runs of the unit */
 	int		   *unit;			/* their indexes in Manifest.runs */
-	int			at;				/* file order: next of them */
-	UnitShared *shared;			/* file order: where runs are claimed; NULL: all are ours */
+	int			at;				/* file order: next of them, or of the pieces */
+	UnitShared *shared;			/* file order: where pieces are claimed; NULL: all are ours */
+	int			npieces;
+	struct RunPiece *pieces;
+	UnitPart	part;			/* what is read of each run */
+	int		   *partcols;		/* batch columns of the keys; sorted units that are a part of a group */
 	int			ncursors;
 	BlockCursor *cursors;
 	MemoryContext spool_cxt;	/* of merges in passes; NULL: none */
@@ -124,6 +129,9 @@ extern bool BlockCursorNext(struct LeafReader *leaf, BlockCursor *cursor, const 
  */
 extern LeafBlock *LeafBlockGet(struct LeafReader *leaf, const LeafFile *file, int blockno);
 extern void LeafBlockRelease(struct LeafReader *leaf, LeafBlock *block);
+
+/* Leave out blocks that are no part of the unit (block_range.c). */
+extern void BlockCursorTakePart(struct LeafReader *leaf, BlockCursor *cursor);
 
 /* Leave out blocks that the quals' values put out of reach (block_range.c). */
 extern void BlockCursorNarrow(struct LeafReader *leaf, BlockCursor *cursor);

@@ -1,7 +1,7 @@
 /*
  * block_range.c
- *	  Which blocks of a run can hold the keys that quals ask for, found by
- *	  binary search over the blocks' first and last keys.
+ *	  Which blocks of a run can hold the keys that quals or a unit of work ask
+ *	  for, found by binary search over the blocks' first and last keys.
  *
  * A wrong answer loses rows.  Each probe therefore gives a certain answer or
  * "unknown", and an unknown block is kept; because the run is sorted, what is
@@ -141,6 +141,56 @@ BlockAboveBound(const BucketSpec *spec, const FileBlock *block, const KeyBound *
 			return false;
 	}
 	return false;
+}
+
+void
+BlockCursorTakePart(LeafReader *leaf, BlockCursor *cursor)
+{
+	FileReader *reader = cursor->file->reader;
+	const UnitPart *part = &leaf->part;
+
+	if (part->from != NULL)
+	{
+		int			lo = cursor->next;
+		int			hi = cursor->end;
+
+		while (lo < hi)
+		{
+			int			mid = lo + (hi - lo) / 2;
+
+			if (BlockBeforeCut(reader->spec, &reader->blocks[mid], part->from))
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		cursor->next = lo;
+	}
+	if (part->to != NULL)
+	{
+		int			lo = cursor->next;
+		int			hi = cursor->end;
+
+		while (lo < hi)
+		{
+			int			mid = lo + (hi - lo) / 2;
+
+			if (BlockAfterCut(reader->spec, &reader->blocks[mid], part->to))
+				hi = mid;
+			else
+				lo = mid + 1;
+		}
+		cursor->end = lo;
+	}
+	if (part->nslices > 1)
+	{
+		/* of runs with few blocks each slice gets another share */
+		int			slice = (part->slice + cursor->run) % part->nslices;
+		int			first = cursor->next;
+		int64		n = cursor->end - cursor->next;
+
+		cursor->next = first + (int) (n * slice / part->nslices);
+		cursor->end = first + (int) (n * (slice + 1) / part->nslices);
+	}
 }
 
 void

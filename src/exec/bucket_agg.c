@@ -27,6 +27,7 @@ typedef struct BucketAggState
 	Datum	   *column_values;
 	bool	   *column_nulls;
 	AggGroups  *groups;			/* NULL: one group of all rows */
+	UnitQueue	queue;			/* then, what is read, unless it is a scan */
 	bool		done;
 } BucketAggState;
 
@@ -167,8 +168,6 @@ AggregateInput(BucketAggState *state)
 	BatchInput *input = &state->input;
 	Batch	   *batch;
 	UnitShared *shared = ParallelStateUnits(state->base.parallel);
-	UnitQueue	queue = {.shared = shared};
-	int			group;
 
 	for (int i = 0; i < state->naggs; i++)
 		BatchAggReset(&state->aggs[i]);
@@ -187,10 +186,12 @@ AggregateInput(BucketAggState *state)
 		BatchInputClose(input);
 		return;
 	}
-	BatchInputStartUnits(input, &queue);
-	while ((group = UnitQueueNext(&queue)) >= 0)
+	/* values of one key may be summed up in several units */
+	state->queue.shared = shared;
+	state->queue.split = true;
+	BatchInputStartUnits(input, &state->queue);
+	while (BatchInputOpenNext(input, &state->queue))
 	{
-		BatchInputOpenGroup(input, queue.nunits, group);
 		while ((batch = BatchInputNext(input, NULL)) != NULL)
 			AdvanceBatch(state, batch);
 		BatchInputClose(input);

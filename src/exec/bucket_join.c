@@ -3,15 +3,16 @@
  *	  Custom Scan (BucketJoin): the executor node.
  *
  * Buckets of all inputs that are congruent modulo the gcd of their counts
- * form a group; groups are joined one after the other by merging.  Counts,
- * runs and groups come from the manifests the scans read under the query's
- * snapshot, never from the planner.
+ * form a group; groups, or parts of large ones, are joined one after the other
+ * by merging.  Counts, runs, groups and parts come from the manifests the scans
+ * read under the query's snapshot and from the files, never from the planner.
  */
 #include "postgres.h"
 
 #include "compat.h"
 #include "exec/bucket_join.h"
 #include "exec/bucket_join_state.h"
+#include "exec/unit_cutter.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -160,6 +161,7 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 		i++;
 	}
 	Assert(i == 2);
+	state->queue.split = linitial_int(list_nth(cscan->custom_private, JOIN_PRIVATE_SPLIT)) != 0;
 	state->joinqual = ExecInitQual(cscan->custom_exprs, &node->ss.ps);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
@@ -190,9 +192,16 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 
 /* UnitRows */
 static int64
-GroupRows(void *arg, int ngroups, int group)
+GroupWork(void *arg, int ngroups, int group)
 {
-	return JoinNodeGroupRows(arg, ngroups, group);
+	return JoinNodeGroupWork(arg, ngroups, group);
+}
+
+/* UnitInputs */
+static bool
+CutInputs(void *arg, UnitCutter *cutter)
+{
+	return JoinNodeCutSources(arg, cutter, cutter->split);
 }
 
 /* Begin the topmost join of a chain. */
@@ -204,20 +213,19 @@ StartJoin(BucketJoinState *state)
 	JoinNodeStart(state);
 	old = MemoryContextSwitchTo(state->cxt);
 	state->queue.shared = ParallelStateUnits(state->base.parallel);
-	/* rows may be routed though there is no file */
-	UnitQueueStart(&state->queue, state->nbuckets, GroupRows, state);
+	UnitQueueStart(&state->queue, state->nbuckets, GroupWork, CutInputs, state);
 	MemoryContextSwitchTo(old);
 }
 
-/* Open the next group that is ours; false when there is none. */
+/* Open the next unit that is ours; false when there is none. */
 static bool
-OpenNextGroup(BucketJoinState *state)
+OpenNextUnit(BucketJoinState *state)
 {
-	int			group = UnitQueueNext(&state->queue);
+	const Unit *unit = UnitQueueNext(&state->queue);
 
-	if (group < 0)
+	if (unit == NULL)
 		return false;
-	JoinNodeOpenGroup(state, state->queue.nunits, group);
+	JoinNodeOpenUnit(state, state->queue.ngroups, unit);
 	return true;
 }
 
@@ -238,7 +246,7 @@ ExecBucketJoin(CustomScanState *node)
 				return proj ? ExecProject(proj) : slot;
 			JoinNodeCloseGroup(state);
 		}
-		if (!OpenNextGroup(state))
+		if (!OpenNextUnit(state))
 			return ExecClearTuple(slot);
 	}
 }

@@ -24,7 +24,8 @@ enum JoinPrivateIndex
 	JOIN_PRIVATE_INNER_KEYS,
 	JOIN_PRIVATE_SIDES,			/* per entry of custom_scan_tlist: 0 outer, 1 inner, or JOIN_SIDE_EITHER */
 	JOIN_PRIVATE_COLUMNS,		/* per entry of custom_scan_tlist: column of that side, or number of the key */
-	JOIN_PRIVATE_KINDS			/* integer list of two: BatchInputKind of each side */
+	JOIN_PRIVATE_KINDS,			/* integer list of two: BatchInputKind of each side */
+	JOIN_PRIVATE_SPLIT			/* integer list of one: may one key be in several units? */
 };
 
 /* the key of the outer row, or of the inner row where there is no outer one */

@@ -25,7 +25,7 @@ typedef struct JoinOutput
 /* What EXPLAIN ANALYZE tells of a join. */
 typedef struct JoinCounters
 {
-	int64		units;			/* groups joined */
+	int64		units;			/* groups, or parts of groups, joined */
 	int64		rows_filtered;	/* by the join filter */
 	MergeJoinCounters merge;
 } JoinCounters;
@@ -51,7 +51,7 @@ typedef struct BucketJoinState
 	MemoryContext cxt;
 
 	bool		started;
-	UnitQueue	queue;			/* groups to join; the topmost join only */
+	UnitQueue	queue;			/* what to join; the topmost join only */
 	int			nbuckets;		/* gcd over all files below; 0: no file */
 	bool		in_group;
 	MergeJoin  *merge;
@@ -82,7 +82,13 @@ extern void JoinNodeStart(BucketJoinState *state);
 /* Rows the group can give at most, 0: none. */
 extern int64 JoinNodeGroupRows(BucketJoinState *state, int ngroups, int group);
 
-extern void JoinNodeOpenGroup(BucketJoinState *state, int ngroups, int group);
+/* Rows read for the group at most, 0: none can come out of it. */
+extern int64 JoinNodeGroupWork(BucketJoinState *state, int ngroups, int group);
+
+/* As BatchInputCutSources. */
+extern bool JoinNodeCutSources(BucketJoinState *state, struct UnitCutter *cutter, bool may_slice);
+
+extern void JoinNodeOpenUnit(BucketJoinState *state, int ngroups, const Unit *unit);
 
 /*
  * Step to the next entry of the output and put it into the scan slot; false

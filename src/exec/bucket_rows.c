@@ -40,7 +40,7 @@ typedef struct BucketRowsState
 
 	bool		started;
 	UnitQueue	queue;
-	bool		in_group;		/* a bucket group is open */
+	bool		in_unit;		/* a bucket group, or a part of one, is open */
 	KeyVector	keys;			/* of the present batch; sorting only */
 	Batch	   *batch;			/* NULL: the next one is to be read */
 	int			pos;			/* next row of it, or entry of keys */
@@ -91,7 +91,7 @@ BucketRowsInit(void)
 	RegisterCustomScanMethods(&bucket_rows_scan_methods);
 }
 
-/* Each process of a parallel plan gives the bucket groups it claims. */
+/* Each process of a parallel plan gives the units it claims. */
 static void
 AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
 {
@@ -213,25 +213,26 @@ Start(BucketRowsState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* Open the next bucket group that is ours; false when there is none. */
+/* Open the next unit that is ours; false when there is none. */
 static bool
-OpenNextGroup(BucketRowsState *state)
+OpenNextUnit(BucketRowsState *state)
 {
-	int			group = UnitQueueNext(&state->queue);
+	const Unit *unit = UnitQueueNext(&state->queue);
 
-	if (group < 0)
+	if (unit == NULL)
 		return false;
 	/* merged by more columns than the key where the files have them */
 	if (state->sort != NULL && !state->sorting)
-		ScanNodeOpenGroup(state->input.scan, state->queue.nunits, group, state->want->nsort);
+		ScanNodeOpenGroup(state->input.scan, state->queue.ngroups, unit->group,
+						  state->want->nsort, &unit->part);
 	else
-		BatchInputOpenGroup(&state->input, state->queue.nunits, group);
-	state->in_group = true;
+		BatchInputOpenUnit(&state->input, state->queue.ngroups, unit);
+	state->in_unit = true;
 	state->have_last = false;
 	return true;
 }
 
-/* Read the next batch with rows of the open group; false at its end. */
+/* Read the next batch with rows of the open unit; false at its end. */
 static bool
 ReadBatch(BucketRowsState *state)
 {
@@ -242,7 +243,7 @@ ReadBatch(BucketRowsState *state)
 		if (state->batch == NULL)
 		{
 			BatchInputClose(&state->input);
-			state->in_group = false;
+			state->in_unit = false;
 			return false;
 		}
 	} while (state->batch->nselected == 0);
@@ -277,7 +278,7 @@ NextPlainRow(BucketRowsState *state)
 {
 	while (state->batch == NULL || state->pos >= state->batch->nselected)
 	{
-		if (!state->in_group && !OpenNextGroup(state))
+		if (!state->in_unit && !OpenNextUnit(state))
 			return false;
 		if (!ReadBatch(state))
 			state->batch = NULL;
@@ -374,10 +375,10 @@ FillSort(BucketRowsState *state)
 	{
 		if (state->batch == NULL)
 		{
-			if (!state->in_group)
+			if (!state->in_unit)
 			{
-				/* a key lies in one group */
-				if (RunSortRows(state->sort) >= RUN_SORT_ROWS || !OpenNextGroup(state))
+				/* a key lies in one unit */
+				if (RunSortRows(state->sort) >= RUN_SORT_ROWS || !OpenNextUnit(state))
 					break;
 			}
 			if (!ReadBatch(state))
@@ -465,11 +466,11 @@ ReScanBucketRows(CustomScanState *node)
 	PlanState  *child = linitial(node->custom_ps);
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	if (state->in_group)
+	if (state->in_unit)
 		BatchInputClose(&state->input);
 	if (state->sort != NULL)
 		RunSortReset(state->sort);
-	state->in_group = state->started = state->getting = false;
+	state->in_unit = state->started = state->getting = false;
 	state->batch = NULL;
 	/* core passes changed parameters to left and right trees only */
 	if (node->ss.ps.chgParam != NULL)

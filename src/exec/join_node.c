@@ -5,8 +5,9 @@
  */
 #include "postgres.h"
 
-#include "exec/bucket_join_state.h"
 #include "catalog/pg_type_d.h"
+#include "exec/bucket_join_state.h"
+#include "exec/unit_cutter.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -99,15 +100,40 @@ JoinNodeGroupRows(BucketJoinState *state, int ngroups, int group)
 	}
 }
 
+int64
+JoinNodeGroupWork(BucketJoinState *state, int ngroups, int group)
+{
+	if (JoinNodeGroupRows(state, ngroups, group) == 0)
+		return 0;
+	return BatchInputGroupWork(&state->input[0], ngroups, group) +
+		BatchInputGroupWork(&state->input[1], ngroups, group);
+}
+
+/*
+ * A row's matches are found whole as long as the other input is read whole;
+ * whether it has any is known in one unit only.  So an input whose rows are
+ * shared out must be one whose rows appear in the result of their own accord,
+ * and the other one must not be: there, a row without a match in one unit may
+ * have it in another.
+ */
+bool
+JoinNodeCutSources(BucketJoinState *state, UnitCutter *cutter, bool may_slice)
+{
+	return BatchInputCutSources(&state->input[0], cutter,
+								may_slice && state->jointype != JOIN_FULL) &&
+		BatchInputCutSources(&state->input[1], cutter,
+							 may_slice && state->jointype == JOIN_INNER);
+}
+
 void
-JoinNodeOpenGroup(BucketJoinState *state, int ngroups, int group)
+JoinNodeOpenUnit(BucketJoinState *state, int ngroups, const Unit *unit)
 {
 	int64		rows[2];
 
 	for (int i = 0; i < 2; i++)
 	{
-		rows[i] = BatchInputGroupRows(&state->input[i], ngroups, group);
-		BatchInputOpenGroup(&state->input[i], ngroups, group);
+		rows[i] = BatchInputGroupRows(&state->input[i], ngroups, unit->group);
+		BatchInputOpenUnit(&state->input[i], ngroups, unit);
 	}
 	/* the smaller input first: it may be empty, or let the other one skip */
 	MergeJoinStart(state->merge, rows[0] <= rows[1]);

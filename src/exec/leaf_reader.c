@@ -18,16 +18,24 @@ typedef struct RunIndex
 	int		   *runs;
 } RunIndex;
 
-/* The batch column of a column that a qual is on. */
+/* What one process reads of a run at a time, in file order. */
+typedef struct RunPiece
+{
+	int			run;
+	int			slice;
+	int			nslices;
+} RunPiece;
+
+/* The batch column of a column that a qual is on, or a key. */
 static int
-QualColumn(LeafReader *leaf, AttrNumber attnum)
+ReadColumn(LeafReader *leaf, AttrNumber attnum)
 {
 	for (int c = 0; c < leaf->ncols; c++)
 	{
 		if (leaf->attnums[c] == attnum)
 			return c;
 	}
-	elog(ERROR, "batch qual on column %d that is not read", attnum);
+	elog(ERROR, "column %d of a batch qual or a key is not read", attnum);
 	return -1;
 }
 
@@ -39,13 +47,13 @@ FindQualColumns(LeafReader *leaf, LeafQual *qual)
 	{
 		qual->hashcols = palloc(qual->nhash * sizeof(int));
 		for (int h = 0; h < qual->nhash; h++)
-			qual->hashcols[h] = QualColumn(leaf, qual->hashattnums[h]);
+			qual->hashcols[h] = ReadColumn(leaf, qual->hashattnums[h]);
 	}
 	if (qual->op == LEAF_OR)
 	{
 		qual->armcols = palloc(qual->narms * sizeof(int));
 		for (int a = 0; a < qual->narms; a++)
-			qual->armcols[a] = QualColumn(leaf, qual->arms[a].attnum);
+			qual->armcols[a] = ReadColumn(leaf, qual->arms[a].attnum);
 	}
 }
 
@@ -73,7 +81,7 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	leaf->qualcols = palloc(nquals * sizeof(int));
 	for (int i = 0; i < nquals; i++)
 	{
-		leaf->qualcols[i] = QualColumn(leaf, quals[i].attnum);
+		leaf->qualcols[i] = ReadColumn(leaf, quals[i].attnum);
 		FindQualColumns(leaf, &quals[i]);
 	}
 	leaf->files = palloc0(Max(manifest->nfiles, 1) * sizeof(LeafFile *));
@@ -227,6 +235,15 @@ LeafGroupRows(LeafReader *leaf, int ngroups, int group)
 	return GetGroupIndex(leaf, ngroups)->rows[group];
 }
 
+const int *
+LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns)
+{
+	GroupIndex *index = GetGroupIndex(leaf, ngroups);
+
+	*nruns = index->first[group + 1] - index->first[group];
+	return index->runs + index->first[group];
+}
+
 void
 LeafCursorsAllocate(LeafReader *leaf, int n)
 {
@@ -294,10 +311,9 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 	leaf->at = 0;
 	if (ngroups > 1)
 	{
-		GroupIndex *index = GetGroupIndex(leaf, ngroups);
+		const int  *runs = LeafGroupRuns(leaf, ngroups, group, &leaf->nunit);
 
-		leaf->nunit = index->first[group + 1] - index->first[group];
-		memcpy(leaf->unit, index->runs + index->first[group], leaf->nunit * sizeof(int));
+		memcpy(leaf->unit, runs, leaf->nunit * sizeof(int));
 		return;
 	}
 	for (int i = 0; i < m->nspecs; i++)
@@ -335,7 +351,47 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 		qsort(leaf->unit, leaf->nunit, sizeof(int), CompareInts);
 }
 
-/* The place in "unit" of the next run that is ours. */
+/* Share out the runs of the unit: each is a piece, or several when it is large. */
+static void
+MakePieces(LeafReader *leaf)
+{
+	Manifest   *m = leaf->manifest;
+	int64		rows = 0;
+	int64		limit;
+	int64		n = 0;
+	uint64		fingerprint;
+
+	for (int i = 0; i < leaf->nunit; i++)
+		rows += m->runs[leaf->unit[i]].rows;
+	limit = UnitLimit(leaf->shared, rows);
+	if (limit == 0)
+		limit = Max(rows, 1);
+	for (int i = 0; i < leaf->nunit; i++)
+		n += m->runs[leaf->unit[i]].rows / limit + 1;
+	if (leaf->pieces != NULL)
+		pfree(leaf->pieces);
+	leaf->pieces = MemoryContextAllocExtended(leaf->cxt, n * sizeof(RunPiece), MCXT_ALLOC_HUGE);
+	leaf->npieces = 0;
+	for (int i = 0; i < leaf->nunit; i++)
+	{
+		int			run = leaf->unit[i];
+		int			nslices = (int) (m->runs[run].rows / limit) + 1;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int slice = 0; slice < nslices; slice++)
+		{
+			RunPiece   *piece = &leaf->pieces[leaf->npieces++];
+
+			piece->run = run;
+			piece->slice = slice;
+			piece->nslices = nslices;
+		}
+	}
+	fingerprint = ((uint64) leaf->nunit << 32) ^ (uint64) leaf->npieces;
+	UnitSharedCheck(leaf->shared, fingerprint << 1);
+}
+
+/* The place of the next run, or piece, that is ours. */
 static int
 NextRun(LeafReader *leaf)
 {
@@ -344,7 +400,16 @@ NextRun(LeafReader *leaf)
 	if (leaf->shared == NULL)
 		return leaf->at + 1;
 	at = UnitSharedClaim(leaf->shared);
-	return (int) Min(at, (uint32) leaf->nunit);
+	return (int) Min(at, (uint32) leaf->npieces);
+}
+
+/* The run at the next place, -1: there is none. */
+static int
+RunAt(LeafReader *leaf)
+{
+	if (leaf->shared == NULL)
+		return leaf->at < leaf->nunit ? leaf->unit[leaf->at] : -1;
+	return leaf->at < leaf->npieces ? leaf->pieces[leaf->at].run : -1;
 }
 
 void
@@ -353,21 +418,42 @@ LeafOpenAll(LeafReader *leaf, UnitShared *shared)
 	leaf->sorted = false;
 	CollectRuns(leaf, 1, 0);
 	leaf->shared = shared;
+	memset(&leaf->part, 0, sizeof(UnitPart));
 	if (shared != NULL)
 	{
-		UnitSharedCheck(shared, (uint64) leaf->nunit << 1);
+		MakePieces(leaf);
 		leaf->at = NextRun(leaf);
 	}
 	LeafCursorsAllocate(leaf, 1);
 }
 
+/* Prepare to read a part of a group. */
+static void
+SetPart(LeafReader *leaf, const UnitPart *part)
+{
+	const BucketSpec *spec;
+
+	memset(&leaf->part, 0, sizeof(UnitPart));
+	if (part == NULL || leaf->nunit == 0)
+		return;
+	leaf->part = *part;
+	if (leaf->partcols != NULL)
+		return;
+	/* all files are sorted by the same keys */
+	spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->unit[0]].file].spec];
+	leaf->partcols = MemoryContextAlloc(leaf->cxt, spec->nkeys * sizeof(int));
+	for (int k = 0; k < Min(spec->nkeys, leaf->nkeys); k++)
+		leaf->partcols[k] = ReadColumn(leaf, spec->sort[k].attnum);
+}
+
 void
-LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys)
+LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPart *part)
 {
 	leaf->sorted = true;
 	leaf->nkeys = nkeys;
 	leaf->ramp = 0;
 	CollectRuns(leaf, ngroups, group);
+	SetPart(leaf, part);
 	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nunit);
 	if (leaf->nunit > MERGE_FAN_IN)
 	{
@@ -428,9 +514,16 @@ NextUnsorted(LeafReader *leaf)
 	{
 		if (leaf->ncursors == 0)
 		{
-			if (leaf->at >= leaf->nunit)
+			int			run = RunAt(leaf);
+
+			if (run < 0)
 				return NULL;
-			BlockCursorStart(leaf, cursor, leaf->unit[leaf->at]);
+			if (leaf->shared != NULL)
+			{
+				leaf->part.slice = leaf->pieces[leaf->at].slice;
+				leaf->part.nslices = leaf->pieces[leaf->at].nslices;
+			}
+			BlockCursorStart(leaf, cursor, run);
 			leaf->ncursors = 1;
 			leaf->at = NextRun(leaf);
 		}
@@ -445,12 +538,11 @@ NextUnsorted(LeafReader *leaf)
 		/* done with the run; and with the file, unless the next run is in it too */
 		{
 			int			file = leaf->manifest->runs[cursor->run].file;
+			int			next = RunAt(leaf);
 
 			leaf->ncursors = 0;
 			BlockCursorStop(leaf, cursor);
-			if (!leaf->rescanned &&
-				(leaf->at >= leaf->nunit ||
-				 leaf->manifest->runs[leaf->unit[leaf->at]].file != file))
+			if (!leaf->rescanned && (next < 0 || leaf->manifest->runs[next].file != file))
 				LeafFileClose(leaf, file);
 		}
 	}
@@ -500,6 +592,7 @@ LeafClose(LeafReader *leaf)
 			LeafFileClose(leaf, f);
 	}
 	leaf->nunit = 0;
+	memset(&leaf->part, 0, sizeof(UnitPart));
 }
 
 uint64

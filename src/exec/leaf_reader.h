@@ -63,22 +63,27 @@ extern void LeafReaderMarkTouched(LeafReader *leaf, bool *flags);
 /* Rows the group can hold at most, from the manifest; 0: nothing to read there. */
 extern int64 LeafGroupRows(LeafReader *leaf, int ngroups, int group);
 
+/* The runs of the group, as indexes of the manifest; valid until the next call with another number of groups. */
+extern const int *LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns);
+
 /*
- * Start reading all blocks in file order; with "shared", those runs that no
- * other process takes.
+ * Start reading all blocks in file order; with "shared", those runs, or
+ * parts of runs, that no other process takes.
  */
 extern void LeafOpenAll(LeafReader *leaf, UnitShared *shared);
 
 /*
  * Start reading the buckets congruent to group modulo ngroups, sorted by the
  * first nkeys sort columns.  Every file's count must be a multiple of ngroups.
+ * With a part, its rows only; its cuts must live until the unit is closed.
  */
-extern void LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys);
+extern void LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys,
+						  const UnitPart *part);
 
 /* After LeafOpenGroup: perhaps only the first few rows will be asked for. */
 extern void LeafFirstRowsSoon(LeafReader *leaf);
 
-/* Runs that LeafOpenGroup(leaf, 1, 0, ...) would merge and the memory that takes, at most. */
+/* Runs that LeafOpenGroup(leaf, 1, 0, ..., NULL) would merge and the memory that takes, at most. */
 extern void LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory);
 
 /*

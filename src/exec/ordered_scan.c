@@ -151,7 +151,7 @@ OrderedScanOpen(OrderedScan *scan, LeafReader *leaf, ScanState *ss,
 	{
 		if (ManifestCommonOrder(manifest, scan->want) == scan->want->nsort)
 		{
-			LeafOpenGroup(leaf, 1, 0, scan->want->nsort);
+			LeafOpenGroup(leaf, 1, 0, scan->want->nsort, NULL);
 			LeafFirstRowsSoon(leaf);
 			return true;
 		}

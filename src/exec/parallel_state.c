@@ -9,6 +9,7 @@
 
 #include "exec/bucket_join_state.h"
 #include "exec/parallel_state.h"
+#include "optimizer/optimizer.h"
 
 struct ParallelState
 {
@@ -79,7 +80,7 @@ void
 ParallelStateInit(ParallelState *state, const ParallelNodes *nodes, int nworkers)
 {
 	memset(state, 0, ParallelStateSize(nodes, nworkers));
-	UnitSharedInit(&state->units);
+	UnitSharedInit(&state->units, nworkers + (parallel_leader_participation ? 1 : 0));
 	state->nworkers = nworkers;
 	state->nscans = list_length(nodes->scans);
 	state->njoins = list_length(nodes->joins);

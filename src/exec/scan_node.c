@@ -6,6 +6,7 @@
 
 #include "compat.h"
 #include "exec/scan_node.h"
+#include "exec/unit_cutter.h"
 #include BF_EXPLAIN_HEADER
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -319,6 +320,16 @@ GroupRows(void *arg, int ngroups, int group)
 	return LeafGroupRows(((BucketScanState *) arg)->leaf, ngroups, group);
 }
 
+/* UnitInputs; equal keys must stay together, so nothing is sliced */
+static bool
+CutInputs(void *arg, UnitCutter *cutter)
+{
+	BucketScanState *scan = arg;
+
+	UnitCutterAdd(cutter, scan->leaf, scan->cluster, scan, false);
+	return true;
+}
+
 /* Start reading row by row. */
 static void
 OpenRows(BucketScanState *scan)
@@ -331,7 +342,7 @@ OpenRows(BucketScanState *scan)
 	{
 		CheckClusterLayout(scan);
 		scan->queue.shared = shared;
-		UnitQueueStart(&scan->queue, ManifestBuckets(scan->manifest), GroupRows, scan);
+		UnitQueueStart(&scan->queue, ManifestBuckets(scan->manifest), GroupRows, CutInputs, scan);
 	}
 	else if (scan->order == NULL)
 		LeafOpenAll(scan->leaf, shared);
@@ -348,15 +359,15 @@ NextClusteredBatch(BucketScanState *scan)
 	for (;;)
 	{
 		Batch	   *batch = scan->batch ? LeafNextBatch(scan->leaf, NULL) : NULL;
-		int			group;
+		const Unit *unit;
 
 		if (batch != NULL)
 			return batch;
 		LeafClose(scan->leaf);
-		group = UnitQueueNext(&scan->queue);
-		if (group < 0)
+		unit = UnitQueueNext(&scan->queue);
+		if (unit == NULL)
 			return NULL;
-		LeafOpenGroup(scan->leaf, scan->queue.nunits, group, scan->cluster);
+		LeafOpenGroup(scan->leaf, scan->queue.ngroups, unit->group, scan->cluster, &unit->part);
 		batch = LeafNextBatch(scan->leaf, NULL);
 		if (batch != NULL)
 			return batch;
@@ -444,10 +455,10 @@ ScanNodeNextRow(BucketScanState *scan)
 }
 
 void
-ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys)
+ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys, const UnitPart *part)
 {
 	ScanNodeStart(scan);
-	LeafOpenGroup(scan->leaf, ngroups, group, nkeys);
+	LeafOpenGroup(scan->leaf, ngroups, group, nkeys, part);
 }
 
 void

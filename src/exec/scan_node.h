@@ -86,8 +86,9 @@ extern bool ScanNodeNextRow(BucketScanState *scan);
 extern void ScanNodeStart(BucketScanState *scan);
 
 /* Batch by batch, as LeafOpenGroup and friends, with the node's row quals applied. */
-extern void ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys);
-/* All rows in file order, batch by batch; with "shared", those of runs that no other process takes. */
+extern void ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys,
+							  const UnitPart *part);
+/* All rows in file order, batch by batch; with "shared", those that no other process takes. */
 extern void ScanNodeOpenAll(BucketScanState *scan, UnitShared *shared);
 extern Batch *ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound);
 extern void ScanNodeClose(BucketScanState *scan);

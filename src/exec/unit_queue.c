@@ -5,21 +5,24 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "exec/unit_cutter.h"
 #include "exec/unit_queue.h"
+#include "guc.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
-/* A unit and its size, to be sorted. */
-typedef struct SizedUnit
-{
-	int			unit;
-	int64		rows;
-} SizedUnit;
+/*
+ * A group is cut when it is more than this part of a process's share: the
+ * last unit can then keep the others waiting for no longer than that.
+ */
+#define UNITS_PER_PROCESS 4
 
 void
-UnitSharedInit(UnitShared *shared)
+UnitSharedInit(UnitShared *shared, int nprocesses)
 {
 	pg_atomic_init_u64(&shared->fingerprint, 0);
 	pg_atomic_init_u32(&shared->next, 0);
+	shared->nprocesses = nprocesses;
 }
 
 void
@@ -41,71 +44,128 @@ UnitSharedCheck(UnitShared *shared, uint64 fingerprint)
 		elog(ERROR, "processes of a parallel plan see different files of a bucketed table");
 }
 
-/* Biggest first, so that the last ones to finish are small. */
+int64
+UnitLimit(const UnitShared *shared, int64 rows)
+{
+	if (bf_debug_unit_rows > 0)
+		return bf_debug_unit_rows;
+	if (shared == NULL || shared->nprocesses < 2)
+		return 0;
+	return rows / ((int64) UNITS_PER_PROCESS * shared->nprocesses) + 1;
+}
+
+/*
+ * Biggest first, so that the last ones to finish are small.  Which of two
+ * equal ones comes first must be the same in every process.
+ */
 static int
 CompareUnits(const void *a, const void *b)
 {
-	const SizedUnit *x = a;
-	const SizedUnit *y = b;
+	const Unit *x = a;
+	const Unit *y = b;
 
 	if (x->rows != y->rows)
 		return x->rows > y->rows ? -1 : 1;
-	return (x->unit > y->unit) - (x->unit < y->unit);
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Make the list; false when the groups cannot be cut and nothing is shared. */
+static bool
+MakeList(UnitQueue *queue, UnitInputs inputs)
+{
+	UnitCutter	cutter = {.split = queue->split};
+	int64	   *rows = palloc(queue->ngroups * sizeof(int64));
+	int64		total = 0;
+	int64		limit;
+	bool		can_cut = inputs(queue->arg, &cutter);
+	List	   *units = NIL;
+	ListCell   *lc;
+	uint64		fingerprint = (uint64) queue->ngroups;
+
+	if (!can_cut && queue->shared == NULL)
+		return false;
+	for (int g = 0; g < queue->ngroups; g++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		rows[g] = queue->rows(queue->arg, queue->ngroups, g);
+		total += rows[g];
+	}
+	limit = UnitLimit(queue->shared, total);
+	cutter.max_slices = UNITS_PER_PROCESS * (queue->shared ? queue->shared->nprocesses : 1);
+	for (int g = 0; g < queue->ngroups; g++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (can_cut && limit > 0 && rows[g] > limit)
+			units = list_concat(units, UnitCutterCut(&cutter, queue->ngroups, g, rows[g], limit));
+		else if (rows[g] > 0)
+		{
+			Unit	   *unit = palloc0(sizeof(Unit));
+
+			unit->group = g;
+			unit->rows = rows[g];
+			units = lappend(units, unit);
+		}
+	}
+	queue->list = palloc(Max(list_length(units), 1) * sizeof(Unit));
+	queue->nlist = 0;
+	foreach(lc, units)
+	{
+		Unit	   *unit = &queue->list[queue->nlist];
+
+		*unit = *(Unit *) lfirst(lc);
+		unit->number = queue->nlist++;
+		fingerprint = hash_combine64(hash_combine64(fingerprint, (uint64) unit->group),
+									 (uint64) unit->rows);
+	}
+	qsort(queue->list, queue->nlist, sizeof(Unit), CompareUnits);
+	if (queue->shared != NULL)
+		UnitSharedCheck(queue->shared, hash_combine64(fingerprint, cutter.fingerprint));
+	return true;
 }
 
 void
-UnitQueueStart(UnitQueue *queue, int nunits, UnitRows rows, void *arg)
+UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitInputs inputs, void *arg)
 {
-	SizedUnit  *units;
-	uint64		fingerprint = (uint64) nunits;
+	MemoryContext old;
 
 	/* rows may be routed to the only group of inputs that have no file */
-	queue->nunits = nunits = Max(nunits, 1);
+	queue->ngroups = Max(ngroups, 1);
 	queue->rows = rows;
 	queue->arg = arg;
 	queue->next = 0;
-	if (queue->shared == NULL)
+	queue->list = NULL;
+	if (queue->cxt != NULL)
+		MemoryContextReset(queue->cxt);
+	if (queue->shared == NULL && bf_debug_unit_rows == 0)
 		return;
-
-	units = palloc(nunits * sizeof(SizedUnit));
-	queue->norder = 0;
-	for (int u = 0; u < nunits; u++)
-	{
-		int64		n = rows(arg, nunits, u);
-
-		CHECK_FOR_INTERRUPTS();
-		if (n == 0)
-			continue;
-		units[queue->norder].unit = u;
-		units[queue->norder++].rows = n;
-		fingerprint = hash_combine64(hash_combine64(fingerprint, (uint64) u), (uint64) n);
-	}
-	qsort(units, queue->norder, sizeof(SizedUnit), CompareUnits);
-	if (queue->order != NULL)
-		pfree(queue->order);
-	queue->order = palloc(Max(queue->norder, 1) * sizeof(int));
-	for (int i = 0; i < queue->norder; i++)
-		queue->order[i] = units[i].unit;
-	pfree(units);
-	UnitSharedCheck(queue->shared, fingerprint);
+	if (queue->cxt == NULL)
+		queue->cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw units",
+										   ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(queue->cxt);
+	if (!MakeList(queue, inputs))
+		queue->list = NULL;
+	MemoryContextSwitchTo(old);
 }
 
-int
+const Unit *
 UnitQueueNext(UnitQueue *queue)
 {
-	if (queue->shared != NULL)
+	if (queue->list != NULL)
 	{
-		uint32		at = UnitSharedClaim(queue->shared);
+		uint32		at = queue->shared ? UnitSharedClaim(queue->shared) : (uint32) queue->next++;
 
-		return at < (uint32) queue->norder ? queue->order[at] : -1;
+		return at < (uint32) queue->nlist ? &queue->list[at] : NULL;
 	}
-	while (queue->next < queue->nunits)
+	while (queue->next < queue->ngroups)
 	{
-		int			unit = queue->next++;
+		Unit	   *unit = &queue->group;
 
 		CHECK_FOR_INTERRUPTS();
-		if (queue->rows(queue->arg, queue->nunits, unit) > 0)
+		memset(unit, 0, sizeof(Unit));
+		unit->group = queue->next++;
+		unit->rows = queue->rows(queue->arg, queue->ngroups, unit->group);
+		if (unit->rows > 0)
 			return unit;
 	}
-	return -1;
+	return NULL;
 }

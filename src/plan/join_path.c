@@ -94,11 +94,16 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 	return input;
 }
 
-/* joined: the path is read by another node of ours, as a way to deliver the join; NULL: it gives rows. */
+/*
+ * joined: the path is read by another node of ours, as a way to deliver the
+ * join; NULL: it gives rows.  split: one key may be joined in several units, in
+ * several processes, since nobody above relies on finding its rows together.
+ */
 static CustomPath *
 MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 			 JoinType jointype, JoinPathExtraData *extra, JoinClauses *clauses,
-			 const BucketInput *outer, const BucketInput *inner, const BucketInput *joined)
+			 const BucketInput *outer, const BucketInput *inner, const BucketInput *joined,
+			 bool split)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -116,7 +121,7 @@ MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 	path->custom_paths = list_make2(outer->path, inner->path);
 	BfSetCustomRestrictInfo(path, extra->restrictlist);
 	path->custom_private = JoinPathPrivate(jointype, outer, inner, clauses, outerrel,
-										   joined ? FirstVars(joined) : NIL);
+										   joined ? FirstVars(joined) : NIL, split);
 	CostBucketJoin(root, path, outerrel, innerrel, jointype, extra->sjinfo, clauses,
 				   outer, inner, joined != NULL);
 	return path;
@@ -190,19 +195,18 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 							  &join.clauses) != REASON_NONE)
 				continue;
 			path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-								&join.clauses, outer, inner, NULL);
+								&join.clauses, outer, inner, NULL, true);
 			BucketedNoteCost(joinrel, (Path *) path);
 			add_path(joinrel, (Path *) path);
 
-			/* each process joins some of the groups; more processes than groups have nothing to do */
-			workers = Min(PartialWorkers(root, joinrel, outer->pages + inner->pages),
-						  (int) Min(outer->nbuckets, inner->nbuckets));
+			/* each process joins some of the groups, or parts of them */
+			workers = PartialWorkers(root, joinrel, outer->pages + inner->pages);
 			if (outer->holds_routed || inner->holds_routed)
 				workers = 0;
 			if (workers > 0)
 			{
 				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-									&join.clauses, outer, inner, NULL);
+									&join.clauses, outer, inner, NULL, true);
 				MakePartial((Path *) path, InputStartup(path), workers);
 				add_partial_path(joinrel, (Path *) path);
 			}
@@ -211,17 +215,17 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 				continue;
 			joined->rows_path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
 													  jointype, extra, &join.clauses,
-													  outer, inner, NULL);
+													  outer, inner, NULL, false);
 			if (workers > 0)
 			{
 				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-									&join.clauses, outer, inner, NULL);
+									&join.clauses, outer, inner, NULL, false);
 				MakePartial((Path *) path, InputStartup(path), workers);
 				joined->partial_rows_path = (Path *) path;
 			}
 			joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
 												 jointype, extra, &join.clauses,
-												 outer, inner, joined);
+												 outer, inner, joined, false);
 			BucketInputAdd(joinrel, joined);
 		}
 	}

@@ -22,7 +22,8 @@ enum JoinPathPrivateIndex
 	PATH_OTHERQUALS,			/* RestrictInfos */
 	PATH_OUTER_RELIDS,			/* integer list */
 	PATH_OUTPUT_KEYS,			/* read by a node of ours: per key, the expression in the output */
-	PATH_ROUTED					/* integer list of two: is the side routed? */
+	PATH_ROUTED,				/* integer list of two: is the side routed? */
+	PATH_SPLIT					/* integer list of one: may one key be in several units? */
 };
 
 List *
@@ -37,7 +38,7 @@ FirstVars(const BucketInput *input)
 
 List *
 JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *inner,
-				const JoinClauses *clauses, RelOptInfo *outerrel, List *output_keys)
+				const JoinClauses *clauses, RelOptInfo *outerrel, List *output_keys, bool split)
 {
 	List	   *relids = NIL;
 	int			relid = -1;
@@ -49,7 +50,8 @@ JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *
 						clauses->residual, clauses->otherquals);
 	result = lappend(result, relids);
 	result = lappend(result, output_keys);
-	return lappend(result, list_make2_int(outer->routed, inner->routed));
+	result = lappend(result, list_make2_int(outer->routed, inner->routed));
+	return lappend(result, list_make1_int(split));
 }
 
 JoinType
@@ -265,5 +267,6 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 									   sides, columns);
 	cscan->custom_private = lappend(cscan->custom_private,
 									list_make2_int(outer_kind, inner_kind));
+	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_SPLIT));
 	return (Plan *) cscan;
 }

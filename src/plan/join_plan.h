@@ -11,11 +11,12 @@
 /*
  * What the path must carry for PlanBucketJoin.  output_keys: where the join is
  * read by another node of ours, the expressions that are the keys of its
- * result, which stand first in its output; else NIL.
+ * result, which stand first in its output; else NIL.  split: one key may be
+ * joined in several units.
  */
 extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
 							 const BucketInput *inner, const JoinClauses *clauses,
-							 RelOptInfo *outerrel, List *output_keys);
+							 RelOptInfo *outerrel, List *output_keys, bool split);
 
 /*
  * The column of a child plan that holds a Var, or the merged key of a full
