@@ -24,7 +24,7 @@ struct AggGroups
 	const ColumnVector **shown; /* per column, of the present batch */
 
 	bool		started;
-	UnitQueue	queue;			/* units of the input, not groups of rows */
+	UnitQueue  *queue;			/* units of the input, not groups of rows */
 	bool		in_group;
 	KeyVector	keys;
 	bool		in_batch;		/* keys are those of the present batch */
@@ -39,11 +39,13 @@ struct AggGroups
 };
 
 AggGroups *
-AggGroupsCreate(BatchInput *input, int naggs, BatchAgg *aggs, int ncolumns, const int *columns)
+AggGroupsCreate(BatchInput *input, UnitQueue *queue, int naggs, BatchAgg *aggs,
+				int ncolumns, const int *columns)
 {
 	AggGroups  *groups = palloc0(sizeof(AggGroups));
 
 	groups->input = input;
+	groups->queue = queue;
 	groups->naggs = naggs;
 	groups->aggs = aggs;
 	groups->ncolumns = ncolumns;
@@ -178,20 +180,19 @@ ReadBatch(AggGroups *groups)
 }
 
 bool
-AggGroupsNext(AggGroups *groups, UnitShared *shared, Datum *values, bool *nulls)
+AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 {
 	const KeyVector *keys = &groups->keys;
 
 	if (!groups->started)
 	{
 		BatchInputStart(groups->input);
-		groups->queue.shared = shared;
-		BatchInputStartUnits(groups->input, &groups->queue);
+		BatchInputStartUnits(groups->input, groups->queue);
 		groups->started = true;
 	}
 	for (;;)
 	{
-		if (!groups->in_group && !BatchInputOpenNext(groups->input, &groups->queue))
+		if (!groups->in_group && !BatchInputOpenNext(groups->input, groups->queue))
 			return false;
 		groups->in_group = true;
 		if (!groups->in_batch)

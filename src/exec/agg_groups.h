@@ -14,18 +14,18 @@ typedef struct AggGroups AggGroups;
 /*
  * Group the batches of an input by its keys, which are described.  aggs are
  * advanced in place; columns are the ncolumns batch columns of which a group
- * shows the values of its first row.
+ * shows the values of its first row.  The units of the input come from the queue.
  */
-extern AggGroups *AggGroupsCreate(BatchInput *input, int naggs, BatchAgg *aggs,
-								  int ncolumns, const int *columns);
+extern AggGroups *AggGroupsCreate(BatchInput *input, UnitQueue *queue,
+								  int naggs, BatchAgg *aggs, int ncolumns, const int *columns);
 
 /*
  * The next group: aggs hold its values, values and nulls (one per column) are
  * filled in.  By-reference values live until the next call.  False at the end.
- * With "shared", the first call decides that the bucket groups are claimed
- * there; a group of rows is complete in the process that gives it.
+ * The first call starts the queue; where it is shared, a group of rows is
+ * complete in the process that gives it.
  */
-extern bool AggGroupsNext(AggGroups *groups, UnitShared *shared, Datum *values, bool *nulls);
+extern bool AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls);
 
 /* Close what is open and begin anew at the next call. */
 extern void AggGroupsReset(AggGroups *groups);

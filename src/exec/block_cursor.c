@@ -369,6 +369,11 @@ SelectPart(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
 		from = RowAfterCut(spec, batch, leaf->partcols, part->from);
 	if (part->to != NULL && !BlockBeforeCut(spec, fb, part->to))
 		to = RowAfterCut(spec, batch, leaf->partcols, part->to);
+	if (part->nslices > 1 && part->by_rows)
+	{
+		from = (int) Max(from, cursor->first_row - fb->first_row);
+		to = (int) Min(to, cursor->end_row - fb->first_row);
+	}
 	if (from == 0 && to == batch->nrows)
 		return;
 	batch->nselected = Max(to - from, 0);

@@ -51,6 +51,8 @@ typedef struct BlockCursor
 	int			end;
 	LeafBlock  *block;			/* block last returned, or NULL */
 	int			pos;			/* merges: next entry of block->keys */
+	int64		first_row;		/* of a share by rows: row numbers in the file */
+	int64		end_row;
 	int			sorted_qual;	/* equality on the first sort column, or -1 */
 	struct GroupStore *store;	/* runs merged before (merge_passes.c), instead of a run */
 	LeafBlock  *spooled;		/* the chunk of the store being read */

@@ -181,7 +181,22 @@ BlockCursorTakePart(LeafReader *leaf, BlockCursor *cursor)
 		}
 		cursor->end = lo;
 	}
-	if (part->nslices > 1)
+	if (part->nslices > 1 && part->by_rows && cursor->next < cursor->end)
+	{
+		const FileBlock *first = &reader->blocks[cursor->next];
+		const FileBlock *last = &reader->blocks[cursor->end - 1];
+		int64		n = last->first_row + last->nrows - first->first_row;
+
+		cursor->first_row = first->first_row + n * part->slice / part->nslices;
+		cursor->end_row = first->first_row + n * (part->slice + 1) / part->nslices;
+		if (cursor->first_row == cursor->end_row)
+			cursor->end = cursor->next;
+		for (; first->first_row + first->nrows <= cursor->first_row && cursor->next < cursor->end; first++)
+			cursor->next++;
+		for (; last->first_row >= cursor->end_row && cursor->next < cursor->end; last--)
+			cursor->end--;
+	}
+	else if (part->nslices > 1)
 	{
 		/* of runs with few blocks each slice gets another share */
 		int			slice = (part->slice + cursor->run) % part->nslices;

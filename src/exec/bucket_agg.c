@@ -27,7 +27,7 @@ typedef struct BucketAggState
 	Datum	   *column_values;
 	bool	   *column_nulls;
 	AggGroups  *groups;			/* NULL: one group of all rows */
-	UnitQueue	queue;			/* then, what is read, unless it is a scan */
+	UnitQueue	queue;			/* what is read, unless all of a scan is */
 	bool		done;
 } BucketAggState;
 
@@ -67,6 +67,7 @@ BucketAggInit(void)
 static void
 AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
 {
+	nodes->meter = &((BucketAggState *) custom)->queue.meter;
 	ParallelNodesAdd(nodes, &((BucketAggState *) custom)->input);
 }
 
@@ -136,6 +137,7 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 		return;
 	if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
 		elog(ERROR, "input of a bucket aggregate is not bucketed");
+	state->queue.parent = CurrentMemoryContext;
 	BatchInputDescribe(&state->input, keys);
 	DescribeOutput(state, cscan);
 	if (linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_GROUPED)) == 0)
@@ -145,7 +147,7 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 		columns[c] = BatchInputColumn(&state->input, list_nth_int(list_nth(cscan->custom_private,
 																		   AGG_PRIVATE_COLUMNS),
 																  state->column_place[c]));
-	state->groups = AggGroupsCreate(&state->input, state->naggs, state->aggs,
+	state->groups = AggGroupsCreate(&state->input, &state->queue, state->naggs, state->aggs,
 									state->ncolumns, columns);
 }
 
@@ -187,7 +189,6 @@ AggregateInput(BucketAggState *state)
 		return;
 	}
 	/* values of one key may be summed up in several units */
-	state->queue.shared = shared;
 	state->queue.split = true;
 	BatchInputStartUnits(input, &state->queue);
 	while (BatchInputOpenNext(input, &state->queue))
@@ -202,9 +203,10 @@ AggregateInput(BucketAggState *state)
 static bool
 NextGroup(BucketAggState *state)
 {
+	state->queue.shared = ParallelStateUnits(state->base.parallel);
+	state->queue.meter.instrument = state->base.css.ss.ps.instrument;
 	if (state->groups)
-		return AggGroupsNext(state->groups, ParallelStateUnits(state->base.parallel),
-							 state->column_values, state->column_nulls);
+		return AggGroupsNext(state->groups, state->column_values, state->column_nulls);
 	if (state->done)
 		return false;
 	AggregateInput(state);
@@ -276,9 +278,12 @@ ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
 	List	   *keys = list_nth(private, AGG_PRIVATE_KEYS);
 	List	   *names = NIL;
 
-	if (linitial_int(list_nth(private, AGG_PRIVATE_GROUPED)) == 0)
-		return;
-	for (int k = 0; k < list_length(keys); k++)
-		names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
-	ExplainPropertyList("Group Key", names, es);
+	if (linitial_int(list_nth(private, AGG_PRIVATE_GROUPED)) != 0)
+	{
+		for (int k = 0; k < list_length(keys); k++)
+			names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
+		ExplainPropertyList("Group Key", names, es);
+	}
+	if (es->analyze)
+		UnitMeterExplain(&state->queue.meter, es);
 }

@@ -59,6 +59,8 @@ AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
 {
 	BucketJoinState *state = (BucketJoinState *) custom;
 
+	if (nodes->meter == NULL)
+		nodes->meter = &state->queue.meter;
 	nodes->joins = lappend(nodes->joins, state);
 	for (int i = 0; i < 2; i++)
 		ParallelNodesAdd(nodes, &state->input[i]);
@@ -161,6 +163,7 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 		i++;
 	}
 	Assert(i == 2);
+	state->queue.parent = state->cxt;
 	state->queue.split = linitial_int(list_nth(cscan->custom_private, JOIN_PRIVATE_SPLIT)) != 0;
 	state->joinqual = ExecInitQual(cscan->custom_exprs, &node->ss.ps);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
@@ -208,13 +211,10 @@ CutInputs(void *arg, UnitCutter *cutter)
 static void
 StartJoin(BucketJoinState *state)
 {
-	MemoryContext old;
-
 	JoinNodeStart(state);
-	old = MemoryContextSwitchTo(state->cxt);
 	state->queue.shared = ParallelStateUnits(state->base.parallel);
+	state->queue.meter.instrument = state->base.css.ss.ps.instrument;
 	UnitQueueStart(&state->queue, state->nbuckets, GroupWork, CutInputs, state);
-	MemoryContextSwitchTo(old);
 }
 
 /* Open the next unit that is ours; false when there is none. */

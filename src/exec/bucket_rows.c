@@ -95,6 +95,7 @@ BucketRowsInit(void)
 static void
 AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
 {
+	nodes->meter = &((BucketRowsState *) custom)->queue.meter;
 	ParallelNodesAdd(nodes, &((BucketRowsState *) custom)->input);
 }
 
@@ -208,6 +209,8 @@ Start(BucketRowsState *state)
 		!(state->want != NULL &&
 		  ManifestCommonOrder(state->input.scan->manifest, state->want) == state->want->nsort);
 	state->queue.shared = ParallelStateUnits(state->base.parallel);
+	state->queue.parent = state->base.css.ss.ps.state->es_query_cxt;
+	state->queue.meter.instrument = state->base.css.ss.ps.instrument;
 	BatchInputStartUnits(&state->input, &state->queue);
 	state->started = true;
 	MemoryContextSwitchTo(old);
@@ -520,6 +523,8 @@ ExplainBucketRows(CustomScanState *node, List *ancestors, ExplainState *es)
 	for (int k = 0; k < list_length(keys); k++)
 		names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
 	ExplainPropertyList("Bucket Key", names, es);
+	if (es->analyze)
+		UnitMeterExplain(&state->queue.meter, es);
 	if (norder == 0)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) cscan, ancestors);

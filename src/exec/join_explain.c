@@ -302,6 +302,7 @@ BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ScanCounters(state, &runs, &memory);
 	ExplainPropertyInteger("Max Runs per Bucket", NULL, runs, es);
 	ExplainPropertyInteger("Units", NULL, counters.units, es);
+	UnitMeterExplain(&state->queue.meter, es);
 	ExplainPropertyInteger("Rows Compared", NULL, counters.merge.rows_compared, es);
 	ExplainPropertyInteger("Memory", "kB", (int64) ((memory + counters.merge.peak_memory) / 1024), es);
 	if (counters.merge.spilled > 0)

@@ -31,8 +31,9 @@ typedef struct UnitPart
 {
 	const KeyCut *from;			/* NULL: from the first row */
 	const KeyCut *to;			/* NULL: to the last row, NULL keys too */
-	int			slice;			/* of the blocks between them, one of so many shares; */
-	int			nslices;		/* 0 or 1: all blocks */
+	int			slice;			/* of what is between them, one of so many shares; */
+	int			nslices;		/* 0 or 1: all of it */
+	bool		by_rows;		/* shares end anywhere in a block, not only between blocks */
 } UnitPart;
 
 /* Is every row of a block before the cut?  Only answers true when that is certain. */

@@ -3,7 +3,8 @@
  *	  What the processes of a parallel plan share below one node of ours.
  *
  * In shared memory: the header, then per worker the counters of all scans,
- * then those of all joins; then per scan a flag for each of its buckets.
+ * then those of all joins, then those of units; then per scan a flag for each
+ * of its buckets.
  */
 #include "postgres.h"
 
@@ -35,11 +36,19 @@ JoinSlot(ParallelState *state, int worker, int join)
 	return &slots[worker * state->njoins + join];
 }
 
+static UnitStats *
+UnitSlot(ParallelState *state, int worker)
+{
+	UnitStats  *slots = (UnitStats *) JoinSlot(state, state->nworkers, 0);
+
+	return &slots[worker];
+}
+
 /* The flags of the first scan; those of the others follow. */
 static bool *
 TouchedFlags(ParallelState *state)
 {
-	return (bool *) JoinSlot(state, state->nworkers, 0);
+	return (bool *) UnitSlot(state, state->nworkers);
 }
 
 void
@@ -68,7 +77,7 @@ ParallelStateSize(const ParallelNodes *nodes, int nworkers)
 {
 	Size		size = MAXALIGN(sizeof(ParallelState)) +
 		nworkers * (list_length(nodes->scans) * sizeof(LeafCounters) +
-					list_length(nodes->joins) * sizeof(JoinCounters));
+					list_length(nodes->joins) * sizeof(JoinCounters) + sizeof(UnitStats));
 	ListCell   *lc;
 
 	foreach(lc, nodes->scans)
@@ -121,6 +130,8 @@ Report(ParallelState *state, const ParallelNodes *nodes, int worker)
 		JoinNodeCounters(lfirst(lc), &own);
 		JoinCountersAdd(JoinSlot(state, worker, i++), &own);
 	}
+	UnitMeterBegin(nodes->meter);
+	UnitStatsAdd(UnitSlot(state, worker), &nodes->meter->stats);
 }
 
 /* Take over what the workers left. */
@@ -154,6 +165,8 @@ Collect(ParallelState *state, const ParallelNodes *nodes)
 			JoinCountersAdd(&join->workers, JoinSlot(state, w, i));
 		i++;
 	}
+	for (int w = 0; w < state->nworkers; w++)
+		UnitStatsAdd(&nodes->meter->workers, UnitSlot(state, w));
 }
 
 void
@@ -171,7 +184,7 @@ static ParallelNodes
 NodesOf(CustomScanState *node)
 {
 	ParallelCustomState *custom = (ParallelCustomState *) node;
-	ParallelNodes nodes = {NIL, NIL};
+	ParallelNodes nodes = {NIL, NIL, NULL};
 
 	custom->add_nodes(custom, &nodes);
 	return nodes;

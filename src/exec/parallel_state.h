@@ -1,8 +1,8 @@
 /*
  * parallel_state.h
  *	  What the processes of a parallel plan share below one parallel-aware node
- *	  of ours: the queue of units, and what each worker read and joined, for
- *	  EXPLAIN ANALYZE.
+ *	  of ours: the queue of units, and what each worker read and joined, and how
+ *	  long that took, for EXPLAIN ANALYZE.
  */
 #ifndef BF_PARALLEL_STATE_H
 #define BF_PARALLEL_STATE_H
@@ -20,6 +20,7 @@ typedef struct ParallelNodes
 {
 	List	   *scans;			/* BucketScanState */
 	List	   *joins;			/* BucketJoinState */
+	UnitMeter  *meter;			/* of the units shared; NULL: not added yet */
 } ParallelNodes;
 
 /* Add the nodes below an input, and itself. */

@@ -176,6 +176,7 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	InitQualValues(ss, scan->nquals, scan->quals, fdw_exprs, &scan->qualexprs);
 	scan->qualcxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw qual values",
 										  ALLOCSET_SMALL_SIZES);
+	scan->queue.parent = scan->cxt;
 	if (cluster != NIL)
 		scan->cluster = linitial_int(cluster);
 	if (order != NIL)
@@ -342,6 +343,7 @@ OpenRows(BucketScanState *scan)
 	{
 		CheckClusterLayout(scan);
 		scan->queue.shared = shared;
+		scan->queue.meter.instrument = scan->ss->ps.instrument;
 		UnitQueueStart(&scan->queue, ManifestBuckets(scan->manifest), GroupRows, CutInputs, scan);
 	}
 	else if (scan->order == NULL)
@@ -618,4 +620,5 @@ ScanNodeExplain(BucketScanState *scan, ExplainState *es)
 							 0, es);
 	}
 	ExplainPropertyInteger("Bytes Read", "bytes", (int64) counters.bytes_read, es);
+	UnitMeterExplain(&scan->queue.meter, es);
 }

@@ -24,6 +24,10 @@
 /* an entry is a run's last, or at least this part of the limit */
 #define ENTRIES_PER_LIMIT 16
 
+/* a slice has so many blocks of the input that is sliced, or so many rows */
+#define BLOCKS_PER_SLICE 4
+#define ROWS_PER_SLICE 8
+
 /* more rows than this are not told apart */
 #define MAX_WORK ((double) (INT64CONST(1) << 50))
 
@@ -42,7 +46,7 @@ typedef struct CutEntry
 /* What an input has of one key. */
 typedef struct InputTally
 {
-	const void *input;
+	const void *input;			/* NULL: all inputs */
 	bool		may_slice;
 	double		rows;
 	int			nblocks;
@@ -254,21 +258,39 @@ MakeCut(CutGroup *cut, KeyCutKind kind, const CutEntry *entry)
 	return made;
 }
 
-/* Add units from the last cut to the next, which share that many rows. */
+/*
+ * Add units from the last cut to the next, for that many rows, of which those
+ * of the input that is sliced are shared out.
+ */
 static void
-AddUnits(CutGroup *cut, const KeyCut *to, double rows, int nslices, const void *sliced)
+AddUnits(CutGroup *cut, const KeyCut *to, double rows, double work, const InputTally *sliced)
 {
+	int			nslices = 1;
+	bool		by_rows = false;
+	double		sliced_rows = sliced ? sliced->rows : 0;
+
+	if (sliced != NULL)
+	{
+		nslices = (int) Min(work / cut->limit + 1, cut->cutter->max_slices);
+		/* blocks are not decoded twice where there are many of them */
+		by_rows = sliced->nblocks < BLOCKS_PER_SLICE * nslices;
+		if (by_rows)
+			nslices = (int) Max(Min(nslices, sliced_rows / ROWS_PER_SLICE), 1);
+	}
+	rows -= sliced_rows - sliced_rows / nslices;
 	for (int slice = 0; slice < nslices; slice++)
 	{
 		Unit	   *unit = palloc0(sizeof(Unit));
 
 		unit->group = cut->group;
-		unit->rows = Max((int64) (Min(rows, MAX_WORK) / nslices), 1);
+		unit->rows = Max((int64) Min(rows, MAX_WORK), 1);
+		unit->work = Max((int64) (Min(work, MAX_WORK) / nslices), 1);
 		unit->part.from = cut->from;
 		unit->part.to = to;
 		unit->part.slice = slice;
 		unit->part.nslices = nslices;
-		unit->sliced = sliced;
+		unit->part.by_rows = by_rows;
+		unit->sliced = sliced ? sliced->input : NULL;
 		cut->units = lappend(cut->units, unit);
 	}
 	cut->from = to;
@@ -276,19 +298,17 @@ AddUnits(CutGroup *cut, const KeyCut *to, double rows, int nslices, const void *
 
 /*
  * The work for the n entries of one key: the rows of blocks that have it
- * alone, and the pairs they make.  *input is the one with most of them that
- * may be sliced (NULL: none), *nblocks their blocks in it.
+ * alone, and the pairs they make.  *best is the input with most of them that
+ * may be sliced (NULL: none), *rows are those of all inputs.
  */
 static double
-KeyWork(CutGroup *cut, const CutEntry *entries, int n, const void **input, int *nblocks)
+KeyWork(CutGroup *cut, const CutEntry *entries, int n, double *rows, const InputTally **best)
 {
-	double		work = 0;
 	double		pairs = 1;
-	double		most = 0;
 	int			ntallies = 0;
 
-	*input = NULL;
-	*nblocks = 0;
+	*rows = 0;
+	*best = NULL;
 	for (int i = 0; i < n; i++)
 	{
 		const CutSource *source = entries[i].source;
@@ -312,25 +332,19 @@ KeyWork(CutGroup *cut, const CutEntry *entries, int n, const void **input, int *
 	{
 		const InputTally *tally = &cut->tallies[t];
 
-		work += tally->rows;
+		*rows += tally->rows;
 		pairs *= tally->rows;
-		if (tally->may_slice && tally->rows > most)
-		{
-			most = tally->rows;
-			*input = tally->input;
-			*nblocks = tally->nblocks;
-		}
+		if (tally->may_slice && (*best == NULL || tally->rows > (*best)->rows))
+			*best = tally;
 	}
-	return ntallies > 1 ? work + pairs : work;
+	return ntallies > 1 ? *rows + pairs : *rows;
 }
 
-/* How many slices for so much work on so many blocks. */
-static int
-Slices(const CutGroup *cut, double work, int nblocks)
+/* Add the unit from the last cut to the next. */
+static void
+AddUnit(CutGroup *cut, const KeyCut *to, double rows)
 {
-	double		n = Min(work / cut->limit + 1, Min(nblocks, cut->cutter->max_slices));
-
-	return Max((int) n, 1);
+	AddUnits(cut, to, rows, rows, NULL);
 }
 
 /* Go through the entries and cut. */
@@ -345,30 +359,27 @@ CutEntries(CutGroup *cut, int64 rows)
 
 	while (i < cut->nentries && !entries[i].nulls)
 	{
-		const void *input;
-		int			nblocks;
+		const InputTally *best;
 		double		here = 0;
+		double		alone;
 		double		work;
 		int			n = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		for (; i + n < cut->nentries && CompareKeys(&entries[i], &entries[i + n]) == 0; n++)
 			here += (double) entries[i + n].rows;
-		work = KeyWork(cut, entries + i, n, &input, &nblocks);
+		work = KeyWork(cut, entries + i, n, &alone, &best);
 		if (work >= cut->limit)
 		{
-			AddUnits(cut, MakeCut(cut, CUT_BEFORE_KEY, &entries[i]), passed, 1, NULL);
-			AddUnits(cut, MakeCut(cut, CUT_AFTER_KEY, &entries[i]), work,
-					 cut->cutter->split && input ? Slices(cut, work, nblocks) : 1, input);
-			passed = 0;
-			for (int j = i; j < i + n; j++)
-				passed += entries[j].alone ? 0 : (double) entries[j].rows;
+			AddUnit(cut, MakeCut(cut, CUT_BEFORE_KEY, &entries[i]), passed);
+			AddUnits(cut, MakeCut(cut, CUT_AFTER_KEY, &entries[i]), alone, work, best);
+			passed = here - alone;
 		}
 		else
 		{
 			if (passed > 0 && passed + here / 2 > size)
 			{
-				AddUnits(cut, MakeCut(cut, CUT_BEFORE_KEY, &entries[i]), passed, 1, NULL);
+				AddUnit(cut, MakeCut(cut, CUT_BEFORE_KEY, &entries[i]), passed);
 				passed = 0;
 			}
 			passed += here;
@@ -377,23 +388,22 @@ CutEntries(CutGroup *cut, int64 rows)
 	}
 	if (i < cut->nentries)
 	{
-		double		here = 0;
-		int			nblocks = 0;
+		InputTally	all = {.input = NULL};
 
 		for (; i < cut->nentries; i++)
 		{
-			here += (double) entries[i].rows;
-			nblocks += entries[i].nblocks;
+			all.rows += (double) entries[i].rows;
+			all.nblocks += entries[i].nblocks;
 		}
-		if (cut->cutter->split && here >= cut->limit)
+		if (cut->cutter->split && all.rows >= cut->limit)
 		{
-			AddUnits(cut, MakeCut(cut, CUT_BEFORE_NULLS, NULL), passed, 1, NULL);
-			AddUnits(cut, NULL, here, Slices(cut, here, nblocks), NULL);
+			AddUnit(cut, MakeCut(cut, CUT_BEFORE_NULLS, NULL), passed);
+			AddUnits(cut, NULL, all.rows, all.rows, &all);
 			return;
 		}
-		passed += here;
+		passed += all.rows;
 	}
-	AddUnits(cut, NULL, passed, 1, NULL);
+	AddUnit(cut, NULL, passed);
 }
 
 List *

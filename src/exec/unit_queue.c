@@ -64,15 +64,19 @@ CompareUnits(const void *a, const void *b)
 	const Unit *x = a;
 	const Unit *y = b;
 
-	if (x->rows != y->rows)
-		return x->rows > y->rows ? -1 : 1;
+	if (x->work != y->work)
+		return x->work > y->work ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Make the list; false when the groups cannot be cut and nothing is shared. */
-static bool
+/*
+ * Make the list, unless the groups cannot be cut and nothing is shared.  To
+ * count rows may mean to run a plan: that is not done in our memory.
+ */
+static void
 MakeList(UnitQueue *queue, UnitInputs inputs)
 {
+	MemoryContext old = MemoryContextSwitchTo(queue->cxt);
 	UnitCutter	cutter = {.split = queue->split};
 	int64	   *rows = palloc(queue->ngroups * sizeof(int64));
 	int64		total = 0;
@@ -82,14 +86,16 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 	ListCell   *lc;
 	uint64		fingerprint = (uint64) queue->ngroups;
 
+	MemoryContextSwitchTo(old);
 	if (!can_cut && queue->shared == NULL)
-		return false;
+		return;
 	for (int g = 0; g < queue->ngroups; g++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		rows[g] = queue->rows(queue->arg, queue->ngroups, g);
 		total += rows[g];
 	}
+	MemoryContextSwitchTo(queue->cxt);
 	limit = UnitLimit(queue->shared, total);
 	cutter.max_slices = UNITS_PER_PROCESS * (queue->shared ? queue->shared->nprocesses : 1);
 	for (int g = 0; g < queue->ngroups; g++)
@@ -102,7 +108,7 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 			Unit	   *unit = palloc0(sizeof(Unit));
 
 			unit->group = g;
-			unit->rows = rows[g];
+			unit->rows = unit->work = rows[g];
 			units = lappend(units, unit);
 		}
 	}
@@ -115,46 +121,47 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 		*unit = *(Unit *) lfirst(lc);
 		unit->number = queue->nlist++;
 		fingerprint = hash_combine64(hash_combine64(fingerprint, (uint64) unit->group),
-									 (uint64) unit->rows);
+									 (uint64) unit->work);
+		UnitMeterCount(&queue->meter, queue->ngroups, unit->group,
+					   unit->part.from || unit->part.to, unit->rows);
 	}
 	qsort(queue->list, queue->nlist, sizeof(Unit), CompareUnits);
 	if (queue->shared != NULL)
 		UnitSharedCheck(queue->shared, hash_combine64(fingerprint, cutter.fingerprint));
-	return true;
+	MemoryContextSwitchTo(old);
 }
 
 void
 UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitInputs inputs, void *arg)
 {
-	MemoryContext old;
-
 	/* rows may be routed to the only group of inputs that have no file */
 	queue->ngroups = Max(ngroups, 1);
 	queue->rows = rows;
 	queue->arg = arg;
 	queue->next = 0;
 	queue->list = NULL;
+	UnitMeterBegin(&queue->meter);
 	if (queue->cxt != NULL)
 		MemoryContextReset(queue->cxt);
 	if (queue->shared == NULL && bf_debug_unit_rows == 0)
 		return;
 	if (queue->cxt == NULL)
-		queue->cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw units",
-										   ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(queue->cxt);
-	if (!MakeList(queue, inputs))
-		queue->list = NULL;
-	MemoryContextSwitchTo(old);
+		queue->cxt = AllocSetContextCreate(queue->parent, "bucketfdw units", ALLOCSET_SMALL_SIZES);
+	MakeList(queue, inputs);
 }
 
 const Unit *
 UnitQueueNext(UnitQueue *queue)
 {
+	UnitMeterStop(&queue->meter);
 	if (queue->list != NULL)
 	{
 		uint32		at = queue->shared ? UnitSharedClaim(queue->shared) : (uint32) queue->next++;
 
-		return at < (uint32) queue->nlist ? &queue->list[at] : NULL;
+		if (at >= (uint32) queue->nlist)
+			return NULL;
+		UnitMeterStart(&queue->meter);
+		return &queue->list[at];
 	}
 	while (queue->next < queue->ngroups)
 	{
@@ -163,9 +170,13 @@ UnitQueueNext(UnitQueue *queue)
 		CHECK_FOR_INTERRUPTS();
 		memset(unit, 0, sizeof(Unit));
 		unit->group = queue->next++;
-		unit->rows = queue->rows(queue->arg, queue->ngroups, unit->group);
+		unit->rows = unit->work = queue->rows(queue->arg, queue->ngroups, unit->group);
 		if (unit->rows > 0)
+		{
+			UnitMeterCount(&queue->meter, queue->ngroups, unit->group, false, unit->rows);
+			UnitMeterStart(&queue->meter);
 			return unit;
+		}
 	}
 	return NULL;
 }

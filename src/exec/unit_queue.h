@@ -11,6 +11,7 @@
 #define BF_UNIT_QUEUE_H
 
 #include "exec/key_cut.h"
+#include "exec/unit_stats.h"
 #include "port/atomics.h"
 
 struct UnitCutter;
@@ -33,7 +34,8 @@ typedef struct Unit
 {
 	int			group;
 	int			number;			/* units are made in this order */
-	int64		rows;			/* read for it, or what that much work is worth; estimated for parts of groups */
+	int64		rows;			/* read for it; estimated for parts of groups */
+	int64		work;			/* rows, and pairs where they are known to be many: biggest first */
 	UnitPart	part;
 	const void *sliced;			/* the input that is read in slices; NULL: all are */
 } Unit;
@@ -47,9 +49,11 @@ typedef struct UnitQueue
 	void	   *arg;
 	int			next;			/* of the groups, or of the list */
 	Unit		group;			/* without a list: the present unit */
-	MemoryContext cxt;			/* holds the list */
+	MemoryContext parent;		/* lives as long as the queue; set by the owner */
+	MemoryContext cxt;			/* of the list, below it */
 	Unit	   *list;			/* units with rows; NULL: each group is one, none is shared */
 	int			nlist;
+	UnitMeter	meter;			/* its instrument is set by the owner */
 } UnitQueue;
 
 extern void UnitSharedInit(UnitShared *shared, int nprocesses);
@@ -75,8 +79,7 @@ extern int64 UnitLimit(const UnitShared *shared, int64 rows);
 
 /*
  * Start on groups 0 .. ngroups - 1, or on one when there is none.  Groups
- * larger than a process's share are cut into parts.  Allocates in a child of
- * the current context, for as long as the queue is used.
+ * larger than a process's share are cut into parts.
  */
 extern void UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitInputs inputs,
 						   void *arg);

@@ -215,10 +215,19 @@ IsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
 	return true;
 }
 
+/* What its processes share. */
+static ParallelNodes
+NodesOf(BucketScanState *scan)
+{
+	ParallelNodes nodes = {list_make1(scan), NIL, &scan->queue.meter};
+
+	return nodes;
+}
+
 static Size
 EstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 {
-	ParallelNodes nodes = {list_make1(node->fdw_state), NIL};
+	ParallelNodes nodes = NodesOf(node->fdw_state);
 
 	return ParallelStateSize(&nodes, pcxt->nworkers);
 }
@@ -227,7 +236,7 @@ static void
 InitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	BucketScanState *scan = node->fdw_state;
-	ParallelNodes nodes = {list_make1(scan), NIL};
+	ParallelNodes nodes = NodesOf(scan);
 
 	scan->parallel = coordinate;
 	ParallelStateInit(scan->parallel, &nodes, pcxt->nworkers);
@@ -249,11 +258,11 @@ static void
 ShutdownForeignScan(ForeignScanState *node)
 {
 	BucketScanState *scan = node->fdw_state;
-	ParallelNodes nodes = {NIL, NIL};
+	ParallelNodes nodes;
 
 	if (scan == NULL || scan->parallel == NULL)
 		return;
-	nodes.scans = list_make1(scan);
+	nodes = NodesOf(scan);
 	ParallelStateShutdown(&scan->parallel, &nodes);
 }
 

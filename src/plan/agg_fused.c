@@ -124,14 +124,11 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 /* How many processes can share the work of a path over the input; 0: it is for one. */
 static int
 AggWorkers(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-		   const BucketInput *input, bool by_bucket)
+		   const BucketInput *input)
 {
-	int			workers;
-
 	if (!output_rel->consider_parallel || input->holds_routed)
 		return 0;
-	workers = PartialWorkers(root, input_rel, input->pages);
-	return by_bucket ? Min(workers, (int) input->nbuckets) : workers;
+	return PartialWorkers(root, input_rel, input->pages);
 }
 
 /*
@@ -149,8 +146,7 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	Path	   *gather;
 	AggClauseCosts costs;
 	double		rows;
-	int			workers = AggWorkers(root, input_rel, grouped_rel, input,
-								 input_rel->reloptkind == RELOPT_JOINREL);
+	int			workers = AggWorkers(root, input_rel, grouped_rel, input);
 	ListCell   *lc;
 
 	if (workers == 0)
@@ -260,7 +256,7 @@ Path *
 FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						 bool distinct, const BucketInput *input)
 {
-	int			workers = AggWorkers(root, input_rel, output_rel, input, true);
+	int			workers = AggWorkers(root, input_rel, output_rel, input);
 	Path	   *path = workers == 0 ? NULL :
 		FusedGroupingPath(root, input_rel, output_rel, distinct, input);
 

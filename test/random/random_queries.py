@@ -32,6 +32,7 @@ MODES = {
     "sorted": [("enable_hashjoin", "off"), ("enable_nestloop", "off"), ("enable_hashagg", "off"), ("enable_sort", "off"),
                ("enable_partitionwise_join", "on"), ("enable_partitionwise_aggregate", "on")],
     "lookups": [("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("bucketfdw.enable_bucketjoin", "off"), ("enable_material", "off")],
+    "parts": FORCE + [("bucketfdw.debug_unit_rows", "4")],
     "generic": FORCE + [("plan_cache_mode", "force_generic_plan")],
 }
 TOO_MANY = 8000        # rows; such queries are not compared
