@@ -27,17 +27,13 @@
 #include "plan/bucketed.h"
 #include "plan/join_keys.h"
 #include "plan/partial_path.h"
+#include "plan/window_path.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 static create_upper_paths_hook_type prev_upper_hook = NULL;
 
-/*
- * Do the grouping clauses name every key, by the equality of its class?  A
- * key that conditions fix to a value need not be named.  *others: they name
- * more.
- */
-static BucketReason
+BucketReason
 GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses, bool *others)
 {
 	Bitmapset  *found = NULL;
@@ -203,8 +199,7 @@ GroupedPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						&costs, ngroups);
 }
 
-/* Rows of an input as the grouping wants them; in each of so many processes, 0: in one. */
-static Path *
+Path *
 RowsForGroups(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input,
 			  const RowOrder *order, int workers)
 {
@@ -301,6 +296,8 @@ UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel
 	}
 	else if (stage == UPPERREL_DISTINCT)
 		AddGroupingPaths(root, input_rel, output_rel, true);
+	else if (stage == UPPERREL_WINDOW)
+		WindowAddPaths(root, input_rel, output_rel);
 }
 
 void

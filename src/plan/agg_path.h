@@ -27,6 +27,21 @@ extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel,
 extern void GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						   bool distinct, const Path *chosen, Rejection *rejection);
 
+/*
+ * Do the clauses (SortGroupClauses) name every key of an input, by the
+ * equality of its class?  A key that conditions fix to a value need not be
+ * named.  *others: they name more.
+ */
+extern BucketReason GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses,
+								bool *others);
+
+/*
+ * Rows of an input key by key, those of each key in the order; for one process
+ * or, with workers > 0, for each of several.  NULL when they cannot be given.
+ */
+extern Path *RowsForGroups(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input,
+						   const RowOrder *order, int workers);
+
 /* The paths of a grouping that GroupingCheck allows; not added to anything. */
 extern List *GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						   bool distinct, const BucketInput *input, const RowOrder *order);
