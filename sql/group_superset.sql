@@ -28,7 +28,7 @@ BEGIN
 	answer := same(q);
 	PERFORM set_config('enable_hashagg', 'off', true), set_config('enable_sort', 'off', true);
 	forced := same(q);
-	by_key := nodes(q) ~ 'BucketRows|Aggregate, Foreign|Aggregate, BucketJoin' AND nodes(q) !~ 'Hash|Sort';
+	by_key := nodes(q) ~ 'BucketRows|BucketAggregate|Aggregate, Foreign|Aggregate, BucketJoin' AND nodes(q) !~ 'Hash|Sort';
 	PERFORM set_config('enable_hashagg', 'on', true), set_config('enable_sort', 'on', true);
 END
 $$;

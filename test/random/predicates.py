@@ -17,6 +17,7 @@ class Rel:
     def __init__(self, alias, refs, ids, key=(), whole=True):
         self.alias, self.refs, self.ids, self.key, self.whole = alias, refs, ids, list(key), whole
         self.lateral = False
+        self.merged = []        # after a full join with this: COALESCE of the keys of both sides
 
     def named(self, name):
         return next((r for r in self.refs if r.column.name == name), None)

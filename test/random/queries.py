@@ -160,6 +160,8 @@ class Generator(Predicates):
             pairs = self.pairs(l_refs, rel)
             if pairs:
                 conds += [self.equality(a, b) for a, b in pairs]
+                if word == "FULL JOIN" and self.chance(0.7):
+                    self.merge(rel, pairs)
                 if self.chance(0.8):
                     break
         if word == "CROSS JOIN" or not conds:
@@ -176,6 +178,43 @@ class Generator(Predicates):
                 conds.append(self.condition(self.rnd.choice([l_refs, r_refs, l_refs + r_refs]), 1))
         rnd.shuffle(conds)
         return Alt(Seq("(", l_node, f" {word} ", r_node, Lst(" ON ", conds, " AND ", " ON true"), ")"), l_node, r_node), l_rels + r_rels
+
+    def merge(self, rel, pairs):
+        """Puts the merged columns of a full join in scope, beside those of its right side."""
+        wide = {"int2": 0, "int4": 1, "d_int4": 1, "int8": 2}
+        merged = []
+        for a, b in pairs:
+            x, y = a.column, b.column
+            if x.typ != y.typ and not (x.typ in wide and y.typ in wide):
+                return
+            typ = x.typ if wide.get(x.typ, 0) >= wide.get(y.typ, 0) else y.typ
+            merged.append(Ref(f"coalesce({a.expr}, {b.expr})", Column(y.name, typ, y.kind, y.domain, x.values + y.values, x.comparable and y.comparable), a.fuzzy or b.fuzzy))
+        rel.merged = merged
+        rel.refs = rel.refs + merged
+
+    def groups(self, rels, comparable):
+        """What to group by: mostly the key of one of the rels, or a merged one, or that and more."""
+        rnd = self.rnd
+        keys = [k for rel in rels for k in (rel.key, rel.merged) if k]
+        if not keys or self.chance(0.3):
+            return rnd.sample(comparable, min(len(comparable), rnd.choice([1, 2])))
+        by = list(rnd.choice(keys))
+        if self.chance(0.1):
+            by = by[:-1] or by
+        if self.chance(0.45):
+            by += rnd.sample(comparable, min(len(comparable), rnd.choice([1, 1, 2])))
+        by = [r for i, r in enumerate(by) if r.expr not in [s.expr for s in by[:i]]]
+        if self.chance(0.5):
+            rnd.shuffle(by)
+        return by
+
+    def extra_order(self, comparable):
+        """Columns to order by before those that tell all rows apart."""
+        rnd = self.rnd
+        plain = [r for r in comparable if not r.fuzzy]
+        if not plain or self.chance(0.4):
+            return ""
+        return "".join(f"{r.expr}{rnd.choice(['', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'])}, " for r in rnd.sample(plain, min(len(plain), rnd.choice([1, 1, 2]))))
 
     # --- what is selected
 
@@ -282,7 +321,7 @@ class Generator(Predicates):
         ids = [e for rel in rels for e in rel.ids] if all(rel.ids for rel in rels) else None
         order = ", ".join(ids) if ids else None
         comparable = [r for r in refs if r.column.comparable]
-        shape = rnd.choice(["plain"] * 6 + ["all"] * 2 + ["count"] * 2 + ["group"] * 4 + ["distinct", "on", "window", "sets"])
+        shape = rnd.choice(["plain"] * 6 + ["all"] * 2 + ["count"] * 2 + ["group"] * 5 + ["distinct"] * 2 + ["on"] * 2 + ["window"] * 2 + ["sets"])
         tail, ordered = "", False
         if shape in ("on", "window") and not order:
             shape = "plain"
@@ -316,23 +355,22 @@ class Generator(Predicates):
                        Lst(" HAVING ", ["count(*) > 2"] if self.chance(0.05) else [])), False
         if shape == "distinct":
             self.canon = True
-            picked = rnd.sample(comparable, min(len(comparable), rnd.choice([1, 2, 3])))
+            picked = self.groups(rels, comparable)
             return Seq("SELECT DISTINCT ", Lst("", [r.expr for r in picked]), " FROM ", node, where), False
         if shape == "on":
             self.canon = True
-            by = rnd.sample(comparable, min(len(comparable), rnd.choice([1, 2])))
+            by = self.groups(rels, comparable)
             keys = ", ".join(r.expr for r in by)
             items = [r.expr for r in by] + [self.output(refs)]
-            return Seq(f"SELECT DISTINCT ON ({keys}) ", Lst("", items), " FROM ", node, where, f" ORDER BY {keys}, {order}"), False
+            return Seq(f"SELECT DISTINCT ON ({keys}) ", Lst("", items), " FROM ", node, where, f" ORDER BY {keys}, {self.extra_order(comparable)}{order}"), False
         if shape == "window":
-            part = rnd.choice([r for r in comparable])
-            win = f"(PARTITION BY {part.expr} ORDER BY {order})"
+            part = ", ".join(r.expr for r in self.groups(rels, comparable))
+            win = f"(PARTITION BY {part} ORDER BY {self.extra_order(comparable)}{order})"
             inner = rnd.choice(refs)
             items = [self.output(refs), rnd.choice(["row_number()", "rank()", f"lag({inner.expr})", f"first_value({inner.expr})", "count(*)", f"count({inner.expr})"]) + f" OVER {win}"]
             return Seq("SELECT ", Lst("", items), " FROM ", node, where), False
         self.canon = True
-        keys = [r for rel in rels for r in rel.key]
-        by = rnd.sample(keys, min(len(keys), rnd.choice([1, 1, 2]))) if keys and self.chance(0.7) else rnd.sample(comparable, min(len(comparable), rnd.choice([1, 2])))
+        by = self.groups(rels, comparable)
         names = [r.expr for r in by]
         items = names + [self.aggregate(refs, order) for _ in range(rnd.randint(1, 4))]
         group = ", ".join(names)
