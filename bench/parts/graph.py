@@ -61,7 +61,7 @@ def run(bench):
         admin.send(f"COPY (SELECT 1) TO '{path}'")
     memory = {"work_mem": f"'{o.graph_work_mem}'"}
     peers = (bench.workers("bucketed", "graph_b", **memory)
-             + bench.workers("bucketed, routing", "graph_b", **memory, **{"bucketfdw.enable_routing": "on"})
+             + bench.workers("bucketed, no routing", "graph_b", **memory, **{"bucketfdw.enable_routing": "off"})
              + bench.workers("stock", "graph", **memory) + ducks)
     rows, groups = [], []
     for name, query in QUERIES.items():
