@@ -7,6 +7,10 @@
  * for.  Blocks used up while a batch is built are retired, not reused, until
  * the next call, because the batch still points into them.
  *
+ * Of many runs whose order the images decide alone, no row is compared with
+ * another: all that the cursors have up to a key that none can fall below
+ * later is put into a window and sorted at once, by digits.
+ *
  * When the first rows are wanted soon (leaf->ramp), batches start small, and a
  * run's first block is not decoded before its first key, known from the
  * footer, comes to the top of the heap.
@@ -19,6 +23,20 @@
 
 /* rows of a merged batch; small enough that its columns stay in cache */
 #define MERGE_ROWS 2048
+
+/* from so many runs on, windows are faster than the heap */
+#define WINDOW_RUNS 4
+
+/* rows of a window: it starts small, so that little is sorted in vain where most rows are skipped */
+#define WINDOW_RUN_ROWS 4		/* of each run, at least */
+#define WINDOW_ROWS (32 * 1024)
+
+typedef struct WindowRow
+{
+	uint64		image;			/* of the key, in unsigned order */
+	uint32		cursor;
+	uint32		row;			/* of its block */
+} WindowRow;
 
 typedef struct HeapNode
 {
@@ -36,8 +54,15 @@ typedef struct MergeState
 	bool		exact;			/* equal images other than KEY64_NULL are equal keys */
 	bool		lazy;			/* cursors without a block are in the heap */
 	bool		refill;			/* the top cursor has used up its chunk of a store */
-	int			nheap;
+	int			nheap;			/* -1: no block was read yet */
 	HeapNode   *heap;
+	bool		windowed;		/* rows come from windows, not from the heap */
+	int			run_rows;		/* a window takes at most so many of each run */
+	int			window_at;		/* next of its rows */
+	int			nwindow;
+	int			window_room;
+	WindowRow  *window;
+	WindowRow  *spare;
 	LeafBlock  *retired;
 	KeyClass   *classes;		/* of the key columns */
 	Oid		   *types;
@@ -267,6 +292,9 @@ RunMergeOpen(LeafReader *leaf)
 		pfree(merge->heap);
 	merge->heap = MemoryContextAlloc(leaf->cxt, leaf->ncursors * sizeof(HeapNode));
 	merge->refill = false;
+	merge->windowed = false;
+	merge->nwindow = merge->window_at = 0;
+	merge->run_rows = WINDOW_RUN_ROWS;
 	merge->nheap = -1;			/* blocks are not read before the first batch is asked for */
 }
 
@@ -324,6 +352,191 @@ StepTop(LeafReader *leaf, MergeState *merge)
 		SiftDown(leaf, merge, 0);
 }
 
+/* First entry at or after "from" whose image is not below the given one. */
+static int
+LowerImage(const KeyVector *keys, int from, int64 image)
+{
+	int			to = keys->n;
+
+	while (from < to)
+	{
+		int			mid = from + (to - from) / 2;
+
+		if (keys->k64[mid] < image)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* Sort the window by image: a radix sort that leaves out digits that are the same everywhere. */
+static void
+SortWindow(MergeState *merge)
+{
+	uint64		differing = 0;
+
+	for (int i = 1; i < merge->nwindow; i++)
+		differing |= merge->window[i].image ^ merge->window[0].image;
+	for (int shift = 0; shift < 64; shift += 8)
+	{
+		WindowRow  *from = merge->window;
+		WindowRow  *to = merge->spare;
+		int			start[256] = {0};
+		int			sum = 0;
+
+		if (((differing >> shift) & 0xff) == 0)
+			continue;
+		for (int i = 0; i < merge->nwindow; i++)
+			start[(from[i].image >> shift) & 0xff]++;
+		for (int d = 0; d < 256; d++)
+		{
+			int			count = start[d];
+
+			start[d] = sum;
+			sum += count;
+		}
+		for (int i = 0; i < merge->nwindow; i++)
+			to[start[(from[i].image >> shift) & 0xff]++] = from[i];
+		merge->window = to;
+		merge->spare = from;
+	}
+}
+
+/* Move the cursor behind the rows used and those below the image; false at the end of the run. */
+static bool
+CursorReady(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound, int64 image)
+{
+	while (cursor->block != NULL)
+	{
+		if (bound != NULL)
+			cursor->pos = LowerImage(&cursor->block->keys, cursor->pos, image);
+		if (cursor->pos < cursor->block->keys.n)
+			return true;
+		if (!AdvanceBlock(leaf, merge, cursor, bound))
+			cursor->block = NULL;
+	}
+	return false;
+}
+
+/*
+ * Fill the window, from the bound on.  What a cursor has behind its part of
+ * the window is not below that part's last row: so rows up to the least of
+ * these last rows have nothing before them that is not in the window.  Where
+ * a run ends within its part, nothing comes after.
+ *
+ * A NULL and the greatest value have the same image.  Rows with it are left to
+ * the heap, which compares them in full; they are the last ones.
+ */
+static void
+FillWindow(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
+{
+	int64		from = 0;
+	int64		upto = KEY64_NULL - 1;
+	bool		left = false;
+
+	merge->nwindow = merge->window_at = 0;
+	if (merge->window_room < leaf->ncursors * merge->run_rows)
+	{
+		if (merge->window != NULL)
+		{
+			pfree(merge->window);
+			pfree(merge->spare);
+		}
+		merge->window_room = leaf->ncursors * merge->run_rows;
+		merge->window = MemoryContextAlloc(leaf->cxt, merge->window_room * sizeof(WindowRow));
+		merge->spare = MemoryContextAlloc(leaf->cxt, merge->window_room * sizeof(WindowRow));
+	}
+	if (bound != NULL)
+		from = KeyImage64(bound->classes[0], bound->types[0], bound->values[0]);
+	for (int i = 0; i < leaf->ncursors; i++)
+	{
+		BlockCursor *cursor = &leaf->cursors[i];
+		const KeyVector *keys;
+		int			last;
+
+		if (!CursorReady(leaf, merge, cursor, bound, from))
+			continue;
+		left = true;
+		keys = &cursor->block->keys;
+		last = Min(cursor->pos + merge->run_rows, keys->n) - 1;
+		if (last < keys->n - 1 || cursor->store != NULL || cursor->next < cursor->end)
+			upto = Min(upto, keys->k64[last]);
+	}
+	for (int i = 0; i < leaf->ncursors; i++)
+	{
+		BlockCursor *cursor = &leaf->cursors[i];
+		const KeyVector *keys;
+		int			end;
+
+		if (cursor->block == NULL)
+			continue;
+		keys = &cursor->block->keys;
+		end = Min(cursor->pos + merge->run_rows, keys->n);
+		while (cursor->pos < end && keys->k64[cursor->pos] <= upto)
+		{
+			WindowRow  *row = &merge->window[merge->nwindow++];
+
+			row->image = (uint64) keys->k64[cursor->pos] ^ (UINT64CONST(1) << 63);
+			row->cursor = i;
+			row->row = KeyVectorRow(keys, cursor->pos);
+			cursor->pos++;
+		}
+	}
+	if (merge->nwindow > 0)
+		SortWindow(merge);
+	else
+	{
+		merge->windowed = false;
+		if (left)
+			BuildHeap(leaf, merge);
+	}
+}
+
+/* Rows of the next batch out of the window; 0 when windows have come to their end. */
+static int
+NextOfWindow(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
+{
+	int			n = 0;
+
+	if (bound != NULL && merge->window_at < merge->nwindow)
+	{
+		uint64		image = (uint64) KeyImage64(bound->classes[0], bound->types[0], bound->values[0]) ^
+			(UINT64CONST(1) << 63);
+		int			at = merge->window_at;
+		int			to = merge->nwindow;
+
+		while (at < to)
+		{
+			int			mid = at + (to - at) / 2;
+
+			if (merge->window[mid].image < image)
+				at = mid + 1;
+			else
+				to = mid;
+		}
+		/* what is skipped was sorted in vain */
+		if (at - merge->window_at > merge->nwindow / 2)
+			merge->run_rows = WINDOW_RUN_ROWS;
+		merge->window_at = at;
+	}
+	if (merge->window_at == merge->nwindow)
+	{
+		if (merge->nwindow > 0)
+			merge->run_rows = Max(Min(2 * merge->run_rows, WINDOW_ROWS / leaf->ncursors), WINDOW_RUN_ROWS);
+		FillWindow(leaf, merge, bound);
+	}
+	while (n < MERGE_ROWS && merge->window_at < merge->nwindow)
+	{
+		const WindowRow *row = &merge->window[merge->window_at++];
+
+		merge->source[n] = leaf->cursors[row->cursor].block;
+		merge->row[n] = (uint16) row->row;
+		n++;
+	}
+	return n;
+}
+
 Batch *
 RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 {
@@ -341,7 +554,19 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 		merge->lazy = leaf->ramp > 0;
 		for (int i = 0; i < leaf->ncursors && !merge->lazy; i++)
 			AdvanceBlock(leaf, merge, &leaf->cursors[i], bound);
-		BuildHeap(leaf, merge);
+		merge->windowed = merge->exact && !merge->lazy && leaf->ncursors >= WINDOW_RUNS;
+		merge->nheap = 0;
+		if (!merge->windowed)
+			BuildHeap(leaf, merge);
+	}
+	if (merge->windowed)
+	{
+		n = NextOfWindow(leaf, merge, bound);
+		if (merge->windowed)
+		{
+			BatchReset(batch, n);
+			return batch;
+		}
 	}
 	if (leaf->ramp > 0)
 		leaf->ramp = Min(2 * leaf->ramp, MERGE_ROWS);

@@ -1,0 +1,59 @@
+-- Merges of many runs: windows of sorted images, and the heap for NULLs and the greatest key.
+SET client_min_messages = warning;
+SET search_path = public;
+CREATE TABLE mr_a_h (k bigint, v int);
+CREATE TABLE mr_c_h (k int, w int);
+CREATE FOREIGN TABLE mr_a_b (k bigint, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4', block_rows '50');
+CREATE FOREIGN TABLE mr_c_b (k int, w int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2', block_rows '30');
+CREATE FOREIGN TABLE mr_f_b (k float8, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '3', block_rows '20');
+-- 40 runs of each bucket: duplicates within and between runs, NULLs, both ends of the range, runs of one row
+INSERT INTO mr_a_h
+SELECT CASE g % 50 WHEN 0 THEN NULL WHEN 1 THEN 9223372036854775807 WHEN 2 THEN -9223372036854775808
+			WHEN 3 THEN 9223372036854775806 ELSE (g::bigint * 7919) % 3000 - 1000 END, g
+FROM generate_series(1, 16000) g;
+INSERT INTO mr_c_h
+SELECT CASE g % 40 WHEN 0 THEN NULL WHEN 1 THEN 2147483647 ELSE (g * 31) % 2500 - 1000 END, g
+FROM generate_series(1, 3000) g;
+DO $$
+BEGIN
+	FOR i IN 0 .. 39 LOOP
+		INSERT INTO mr_a_b SELECT * FROM mr_a_h WHERE v % 40 = i;
+		INSERT INTO mr_f_b SELECT CASE v % 30 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN '-Infinity' ELSE k / 8.0::float8 END, v
+			FROM mr_a_h WHERE v % 40 = i;
+		IF i % 4 = 0 THEN
+			INSERT INTO mr_c_b SELECT * FROM mr_c_h WHERE w % 40 BETWEEN i AND i + 3;
+		ELSE
+			INSERT INTO mr_a_b VALUES (i * 10, -i);
+		END IF;
+		COMMIT;
+	END LOOP;
+END
+$$;
+INSERT INTO mr_a_h SELECT v * -10, v FROM generate_series(-39, 0) v WHERE v % 4 <> 0;
+CREATE VIEW mr_f_h AS
+SELECT CASE v % 30 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN '-Infinity' ELSE k / 8.0::float8 END AS k, v FROM mr_a_h WHERE v > 0;
+SELECT relid, round(runs::numeric / buckets) AS runs_per_bucket FROM bucketfdw.tables WHERE relid::text ~ '^mr_' ORDER BY 1;
+ANALYZE mr_a_h; ANALYZE mr_c_h;
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
+SELECT nodes('SELECT count(*), sum(v), sum(w) FROM mr_a_b JOIN mr_c_b USING (k)');
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT k, v, w FROM mr_a_b JOIN mr_c_b USING (k)',
+	'SELECT k, v, w FROM mr_a_b LEFT JOIN mr_c_b USING (k)',
+	'SELECT k, v, w FROM mr_a_b RIGHT JOIN mr_c_b USING (k)',
+	'SELECT * FROM mr_a_b a WHERE EXISTS (SELECT FROM mr_c_b c WHERE c.k = a.k)',
+	'SELECT * FROM mr_a_b a WHERE NOT EXISTS (SELECT FROM mr_c_b c WHERE c.k = a.k)',
+	'SELECT count(*), sum(a.v::bigint * b.v) FROM mr_a_b a JOIN mr_a_b b USING (k) WHERE a.v % 7 = 0 AND b.v % 11 = 0',
+	'SELECT k, count(*), sum(v) FROM mr_a_b GROUP BY k',
+	'SELECT k, count(*), sum(v) FROM mr_f_b GROUP BY k',
+	'SELECT DISTINCT k FROM mr_a_b WHERE v > 100',
+	-- few keys on one side: most of the other is skipped
+	'SELECT a.k, v, w FROM mr_a_b a JOIN mr_c_b c USING (k) WHERE w IN (5, 1500, 2990)',
+	'SELECT a.k, v, w FROM mr_a_b a JOIN mr_c_b c USING (k) WHERE w < 40 AND v % 3 = 0',
+	'SELECT a.k, a.v, b.v FROM mr_f_b a JOIN mr_f_b b USING (k) WHERE a.v < 50 AND b.v % 5 = 0']) q;
+-- in order, to the end and not
+SELECT bool_and(k >= before) AS ordered, count(*) FROM (SELECT k, lag(k) OVER (ORDER BY k) AS before FROM mr_a_b) s;
+SELECT k, count(*) FROM (SELECT k FROM mr_a_b ORDER BY k LIMIT 500) s GROUP BY k ORDER BY k;
+RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;
+DROP VIEW mr_f_h;
+DROP FOREIGN TABLE mr_a_b, mr_c_b, mr_f_b;
+DROP TABLE mr_a_h, mr_c_h;
