@@ -17,7 +17,9 @@ struct AggGroups
 {
 	BatchInput *input;
 	int			naggs;
-	BatchAgg   *aggs;
+	const BatchAgg *aggs;
+	AggCell    *cells;
+	AggInputs  *inputs;
 	int			ncolumns;
 	int		   *columns;		/* batch columns to show */
 	const ColumnVector **vectors;	/* per aggregate, of the present batch */
@@ -39,19 +41,21 @@ struct AggGroups
 };
 
 AggGroups *
-AggGroupsCreate(BatchInput *input, UnitQueue *queue, int naggs, BatchAgg *aggs,
-				int ncolumns, const int *columns)
+AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCell *cells,
+				AggInputs *inputs, int ncolumns, const int *columns)
 {
 	AggGroups  *groups = palloc0(sizeof(AggGroups));
 
 	groups->input = input;
 	groups->queue = queue;
-	groups->naggs = naggs;
+	groups->naggs = inputs->n;
 	groups->aggs = aggs;
+	groups->cells = cells;
+	groups->inputs = inputs;
 	groups->ncolumns = ncolumns;
 	groups->columns = palloc(Max(ncolumns, 1) * sizeof(int));
 	memcpy(groups->columns, columns, ncolumns * sizeof(int));
-	groups->vectors = palloc0(Max(naggs, 1) * sizeof(ColumnVector *));
+	groups->vectors = palloc0(Max(inputs->n, 1) * sizeof(ColumnVector *));
 	groups->shown = palloc0(Max(ncolumns, 1) * sizeof(ColumnVector *));
 	KeyVectorInit(&groups->keys, input->nkeys, input->keycols, input->keyclasses,
 				  input->keytypes);
@@ -89,7 +93,8 @@ static void
 Advance(AggGroups *groups, int from, int to)
 {
 	for (int i = 0; i < groups->naggs; i++)
-		BatchAggAdvance(&groups->aggs[i], groups->vectors[i], groups->keys.rows, from, to);
+		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], groups->vectors[i],
+						groups->keys.rows, NULL, from, to);
 }
 
 /* Does the carried group go on with the first entry of the batch? */
@@ -167,11 +172,7 @@ ReadBatch(AggGroups *groups)
 			return false;
 	} while (batch->nselected == 0);
 	KeyVectorFill(keys, batch, true);
-	for (int i = 0; i < groups->naggs; i++)
-	{
-		if (groups->aggs[i].col >= 0)
-			groups->vectors[i] = BatchColumn(batch, groups->aggs[i].col);
-	}
+	AggInputsLoad(groups->inputs, batch, groups->vectors);
 	for (int c = 0; c < groups->ncolumns; c++)
 		groups->shown[c] = BatchColumn(batch, groups->columns[c]);
 	groups->pos = 0;
@@ -225,7 +226,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 
 			groups->pos = EndOfRun(keys, from);
 			for (int i = 0; i < groups->naggs; i++)
-				BatchAggReset(&groups->aggs[i]);
+				AggCellReset(&groups->aggs[i], &groups->cells[i]);
 			Advance(groups, from, groups->pos);
 			if (groups->pos >= keys->n)
 			{

@@ -6,21 +6,24 @@
 #ifndef BF_AGG_GROUPS_H
 #define BF_AGG_GROUPS_H
 
+#include "exec/agg_inputs.h"
 #include "exec/agg_kernels.h"
 #include "exec/batch_input.h"
 
 typedef struct AggGroups AggGroups;
 
 /*
- * Group the batches of an input by its keys, which are described.  aggs are
- * advanced in place; columns are the ncolumns batch columns of which a group
- * shows the values of its first row.  The units of the input come from the queue.
+ * Group the batches of an input by its keys, which are described.  cells, one
+ * per aggregate, are advanced in place; columns are the ncolumns batch columns
+ * of which a group shows the values of its first row.  The units of the input
+ * come from the queue.
  */
-extern AggGroups *AggGroupsCreate(BatchInput *input, UnitQueue *queue,
-								  int naggs, BatchAgg *aggs, int ncolumns, const int *columns);
+extern AggGroups *AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs,
+								  AggCell *cells, AggInputs *inputs, int ncolumns,
+								  const int *columns);
 
 /*
- * The next group: aggs hold its values, values and nulls (one per column) are
+ * The next group: cells hold its values, values and nulls (one per column) are
  * filled in.  By-reference values live until the next call.  False at the end.
  * The first call starts the queue; where it is shared, a group of rows is
  * complete in the process that gives it.

@@ -7,15 +7,29 @@
 #include <math.h>
 
 #include "common/int.h"
-#include "exec/agg_kernels.h"
+#include "exec/agg_numeric.h"
+#include "spec/collation.h"
+#include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* Is the order of the class the one in which core's min and max compare? */
+static BatchAggKind
+MinMaxKind(const Aggref *aggref, BatchAggKind kind)
+{
+	KeyClass	keyclass = KeyClassOfType(getBaseType(linitial_oid(aggref->aggargtypes)));
+
+	if (keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BPCHAR)
+		return CollationIsC(aggref->inputcollid) ? kind : BATCH_AGG_NONE;
+	return kind;
+}
 
 BatchAggKind
 BatchAggKindOf(const Aggref *aggref)
 {
-	if (aggref->aggorder != NIL || aggref->aggdistinct != NIL || aggref->aggfilter != NULL ||
-		aggref->aggdirectargs != NIL || aggref->aggvariadic || aggref->agglevelsup != 0)
+	if (aggref->aggorder != NIL || aggref->aggdistinct != NIL || aggref->aggdirectargs != NIL ||
+		aggref->aggvariadic || aggref->agglevelsup != 0)
 		return BATCH_AGG_NONE;
 	switch (aggref->aggfnoid)
 	{
@@ -26,8 +40,24 @@ BatchAggKindOf(const Aggref *aggref)
 		case F_SUM_INT2:
 		case F_SUM_INT4:
 			return BATCH_AGG_SUM_INT;
+		case F_SUM_INT8:
+			return BATCH_AGG_SUM_INT8;
+		case F_SUM_NUMERIC:
+			return BATCH_AGG_SUM_NUMERIC;
+		case F_SUM_FLOAT4:
+			return BATCH_AGG_SUM_FLOAT4;
 		case F_SUM_FLOAT8:
 			return BATCH_AGG_SUM_FLOAT8;
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+			return BATCH_AGG_AVG_INT;
+		case F_AVG_INT8:
+			return BATCH_AGG_AVG_INT8;
+		case F_AVG_NUMERIC:
+			return BATCH_AGG_AVG_NUMERIC;
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
+			return BATCH_AGG_AVG_FLOAT;
 		case F_MIN_INT2:
 		case F_MIN_INT4:
 		case F_MIN_INT8:
@@ -36,6 +66,11 @@ BatchAggKindOf(const Aggref *aggref)
 		case F_MIN_TIME:
 		case F_MIN_TIMESTAMP:
 		case F_MIN_TIMESTAMPTZ:
+		case F_MIN_FLOAT4:
+		case F_MIN_FLOAT8:
+		case F_MIN_NUMERIC:
+		case F_BOOL_AND:
+		case F_EVERY:
 			return BATCH_AGG_MIN;
 		case F_MAX_INT2:
 		case F_MAX_INT4:
@@ -45,16 +80,220 @@ BatchAggKindOf(const Aggref *aggref)
 		case F_MAX_TIME:
 		case F_MAX_TIMESTAMP:
 		case F_MAX_TIMESTAMPTZ:
+		case F_MAX_FLOAT4:
+		case F_MAX_FLOAT8:
+		case F_MAX_NUMERIC:
+		case F_BOOL_OR:
 			return BATCH_AGG_MAX;
+		case F_MIN_TEXT:
+		case F_MIN_BPCHAR:
+			return MinMaxKind(aggref, BATCH_AGG_MIN);
+		case F_MAX_TEXT:
+		case F_MAX_BPCHAR:
+			return MinMaxKind(aggref, BATCH_AGG_MAX);
 		default:
 			return BATCH_AGG_NONE;
 	}
 }
 
-/* Run a statement for the number of each row that is not NULL in vec. */
-#define FOR_EACH_VALUE(row, stmt) \
+void
+BatchAggInit(BatchAgg *agg, const Aggref *aggref, MemoryContext cxt)
+{
+	memset(agg, 0, sizeof(*agg));
+	agg->kind = BatchAggKindOf(aggref);
+	agg->cxt = cxt;
+	if (agg->kind == BATCH_AGG_COUNT_ROWS)
+		return;
+	agg->type = getBaseType(linitial_oid(aggref->aggargtypes));
+	agg->keyclass = KeyClassOfType(agg->type);
+	get_typlenbyval(agg->type, &agg->typlen, &agg->typbyval);
+}
+
+void
+AggCellReset(const BatchAgg *agg, AggCell *cell)
+{
+	if (BatchAggIsMinMax(agg) && !agg->typbyval && cell->count > 0)
+		pfree(DatumGetPointer(cell->u.best.value));
+	if (cell->rest != NULL)
+	{
+		if (cell->rest->sum != NULL)
+			pfree(cell->rest->sum);
+		pfree(cell->rest);
+	}
+	memset(cell, 0, sizeof(*cell));
+}
+
+/*
+ * One value.  Each of these is inlined into the loops below.
+ */
+
+/* As int8inc. */
+static inline void
+AddCount(AggCell *cell, int64 n)
+{
+	if (pg_add_s64_overflow(cell->count, n, &cell->count))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("bigint out of range")));
+}
+
+/* As int4_sum: a bigint that wraps around; the high half of the sum is not looked at. */
+static inline void
+AddInt(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	cell->u.sum = (int128) (int64) ((uint64) cell->u.sum + (uint64) value * (uint64) times);
+	cell->count += times;
+}
+
+static inline void
+AddInt8(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	cell->u.sum += (int128) DatumGetInt64(value) * times;
+	cell->count += times;
+}
+
+static inline void
+AddNumeric(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	NumericSumAdd(agg, cell, value, times);
+}
+
+/* As float4pl and float8pl: the order of the additions is that of the rows. */
+static inline void
+AddFloat4(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	float4		x = DatumGetFloat4(value);
+
+	for (int64 i = 0; i < times; i++)
+	{
+		float4		old = (float4) cell->u.f.sx;
+		float4		sum = cell->count == 0 ? x : old + x;
+
+		if (unlikely(isinf(sum)) && cell->count > 0 && !isinf(old) && !isinf(x))
+			float_overflow_error();
+		cell->u.f.sx = sum;
+		cell->count++;
+	}
+}
+
+static inline void
+AddFloat8(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	float8		x = DatumGetFloat8(value);
+	float8		old = cell->u.f.sx;
+	float8		sum = cell->count == 0 ? x * times : old + x * times;
+
+	/* one by one they may not overflow, and if they do it is core's error */
+	if (unlikely(isinf(sum)) && !isinf(old) && !isinf(x))
+	{
+		sum = old;
+		for (int64 i = 0; i < times; i++)
+			sum = float8_pl(sum, x);
+	}
+	cell->u.f.sx = sum;
+	cell->count += times;
+}
+
+/* As float8_accum. */
+static inline void
+AddDeviation(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	float8		x = agg->type == FLOAT4OID ? (float8) DatumGetFloat4(value) :
+		DatumGetFloat8(value);
+
+	for (int64 i = 0; i < times; i++)
+	{
+		float8		n = (float8) cell->count + 1.0;
+		float8		sx = cell->u.f.sx + x;
+
+		if (cell->count > 0)
+		{
+			float8		d = x * n - sx;
+
+			cell->u.f.sxx += d * d / (n * (float8) cell->count);
+			if (unlikely(isinf(sx) || isinf(cell->u.f.sxx)))
+			{
+				if (!isinf(cell->u.f.sx) && !isinf(x))
+					float_overflow_error();
+				cell->u.f.sxx = get_float8_nan();
+			}
+		}
+		else if (isnan(x) || isinf(x))
+			cell->u.f.sxx = get_float8_nan();
+		cell->u.f.sx = sx;
+		cell->count++;
+	}
+}
+
+/* Keep a value that is greater (or less) than the best so far, or equal and later, as core does. */
+static inline void
+KeepFixed(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	int64		image = KeySort64(agg->keyclass, agg->type, value);
+
+	if (cell->count == 0 || (agg->kind == BATCH_AGG_MAX ? image >= cell->u.best.image :
+							 image <= cell->u.best.image))
+	{
+		cell->u.best.image = image;
+		cell->u.best.value = value;
+	}
+	cell->count = 1;
+}
+
+static inline bool
+SameBytes(Datum a, Datum b)
+{
+	const void *x = DatumGetPointer(a);
+	const void *y = DatumGetPointer(b);
+	size_t		len = VARSIZE_ANY_EXHDR(x);
+
+	return VARSIZE_ANY_EXHDR(y) == len && memcmp(VARDATA_ANY(x), VARDATA_ANY(y), len) == 0;
+}
+
+/*
+ * The same by reference, which are varlena all.  "owned" says whether the cell's value is its own:
+ * one that points into the batch costs nothing when the next one is better.
+ */
+static inline void
+KeepPointer(const BatchAgg *agg, AggCell *cell, Datum value, bool *owned)
+{
+	int			c;
+
+	if (cell->count > 0)
+	{
+		if (value == cell->u.best.value)
+			return;
+		c = KeyCompare(agg->keyclass, agg->type, value, agg->type, cell->u.best.value);
+		if (agg->kind == BATCH_AGG_MAX ? c < 0 : c > 0)
+			return;
+		if (c == 0 && SameBytes(value, cell->u.best.value))
+			return;
+		if (*owned)
+			pfree(DatumGetPointer(cell->u.best.value));
+	}
+	cell->u.best.value = value;
+	cell->count = 1;
+	*owned = false;
+}
+
+/* Make a value that points into a batch the cell's own. */
+static inline void
+OwnBest(const BatchAgg *agg, AggCell *cell)
+{
+	MemoryContext old = MemoryContextSwitchTo(agg->cxt);
+
+	cell->u.best.value = datumCopy(cell->u.best.value, agg->typbyval, agg->typlen);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Loops
+ */
+
+/* Run a statement for each entry i_ that is not NULL, whose row is "row". */
+#define FOR_EACH_VALUE(from, to, stmt) \
 	do { \
-		for (int i_ = from; i_ < to; i_++) \
+		for (int i_ = (from); i_ < (to); i_++) \
 		{ \
 			int			row = rows ? rows[i_] : i_; \
 			if (vec->nulls && vec->nulls[row]) \
@@ -63,101 +302,178 @@ BatchAggKindOf(const Aggref *aggref)
 		} \
 	} while (0)
 
-static void
-AddCount(BatchAgg *agg, int64 n)
-{
-	int64		count;
+/* All to one cell.  A local copy of it can live in registers. */
+#define ADD_ALL(add) \
+	do { \
+		AggCell		local = *cell; \
+		if (times == NULL) \
+			FOR_EACH_VALUE(from, to, add(agg, &local, vec->values[row], 1)); \
+		else \
+			FOR_EACH_VALUE(from, to, add(agg, &local, vec->values[row], times[i_])); \
+		*cell = local; \
+	} while (0)
 
-	if (pg_add_s64_overflow(DatumGetInt64(agg->value), n, &count))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("bigint out of range")));
-	agg->value = Int64GetDatum(count);
+static void
+CountValues(AggCell *cell, const ColumnVector *vec, const uint16 *rows, const int64 *times,
+			int from, int to)
+{
+	if (times == NULL && vec->nulls == NULL)
+		AddCount(cell, to - from);
+	else if (times == NULL)
+	{
+		int64		n = 0;
+
+		FOR_EACH_VALUE(from, to, n++);
+		AddCount(cell, n);
+	}
+	else
+		FOR_EACH_VALUE(from, to, AddCount(cell, times[i_]));
 }
 
-/* As float8pl: the order of the additions is that of the rows. */
+/* AddInt without a multiplicity: the sums of most queries. */
 static void
-SumFloat8(BatchAgg *agg, const ColumnVector *vec, const uint16 *rows, int from, int to)
+SumInts(AggCell *cell, const ColumnVector *vec, const uint16 *rows, int from, int to)
 {
-	float8		sum = DatumGetFloat8(agg->value);
-	bool		isnull = agg->isnull;
+	uint64		sum = (uint64) cell->u.sum;
+	int64		n = 0;
 
-	FOR_EACH_VALUE(row,
-				   {
-					   float8		x = DatumGetFloat8(vec->values[row]);
-					   float8		old = sum;
-
-					   sum = isnull ? x : old + x;
-					   if (unlikely(isinf(sum)) && !isnull && !isinf(old) && !isinf(x))
-						   float_overflow_error();
-					   isnull = false;
-				   });
-	agg->value = Float8GetDatum(sum);
-	agg->isnull = isnull;
-}
-
-/* As int4_sum: a bigint that wraps around. */
-static void
-SumInt(BatchAgg *agg, const ColumnVector *vec, const uint16 *rows, int from, int to)
-{
-	uint64		sum = (uint64) DatumGetInt64(agg->value);
-	bool		isnull = agg->isnull;
-
-	FOR_EACH_VALUE(row,
-				   {
-					   sum += (uint64) vec->values[row];
-					   isnull = false;
-				   });
-	agg->value = Int64GetDatum((int64) sum);
-	agg->isnull = isnull;
+	if (rows == NULL && vec->nulls == NULL)
+	{
+		for (int i = from; i < to; i++)
+			sum += (uint64) vec->values[i];
+		n = to - from;
+	}
+	else
+		FOR_EACH_VALUE(from, to, sum += (uint64) vec->values[row]; n++);
+	cell->u.sum = (int128) (int64) sum;
+	cell->count += n;
 }
 
 static void
-MinMax(BatchAgg *agg, const ColumnVector *vec, const uint16 *rows, int from, int to)
+KeepAllPointers(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec, const uint16 *rows,
+				int from, int to)
 {
-	bool		want_max = agg->kind == BATCH_AGG_MAX;
+	bool		owned = cell->count > 0;
 
-	FOR_EACH_VALUE(row,
-				   {
-					   int64		x = KeySort64(agg->keyclass, agg->type, vec->values[row]);
-
-					   if (agg->isnull || (want_max ? x > agg->value64 : x < agg->value64))
-					   {
-						   agg->value64 = x;
-						   agg->value = vec->values[row];
-						   agg->isnull = false;
-					   }
-				   });
+	FOR_EACH_VALUE(from, to, KeepPointer(agg, cell, vec->values[row], &owned));
+	if (!owned && cell->count > 0)
+		OwnBest(agg, cell);
 }
 
 void
-BatchAggAdvance(BatchAgg *agg, const ColumnVector *vec, const uint16 *rows, int from, int to)
+BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
+				const uint16 *rows, const int64 *times, int from, int to)
 {
 	switch (agg->kind)
 	{
 		case BATCH_AGG_COUNT_ROWS:
-			AddCount(agg, to - from);
-			break;
-		case BATCH_AGG_COUNT:
-			if (vec->nulls == NULL)
-				AddCount(agg, to - from);
+			if (vec != NULL)
+				CountValues(cell, vec, rows, times, from, to);
+			else if (times == NULL)
+				AddCount(cell, to - from);
 			else
 			{
-				int64		n = 0;
-
-				FOR_EACH_VALUE(row, n++);
-				AddCount(agg, n);
+				for (int i = from; i < to; i++)
+					AddCount(cell, times[i]);
 			}
 			break;
+		case BATCH_AGG_COUNT:
+			CountValues(cell, vec, rows, times, from, to);
+			break;
 		case BATCH_AGG_SUM_INT:
-			SumInt(agg, vec, rows, from, to);
+		case BATCH_AGG_AVG_INT:
+			if (times == NULL)
+				SumInts(cell, vec, rows, from, to);
+			else
+				ADD_ALL(AddInt);
+			break;
+		case BATCH_AGG_SUM_INT8:
+		case BATCH_AGG_AVG_INT8:
+			ADD_ALL(AddInt8);
+			break;
+		case BATCH_AGG_SUM_NUMERIC:
+		case BATCH_AGG_AVG_NUMERIC:
+			ADD_ALL(AddNumeric);
+			break;
+		case BATCH_AGG_SUM_FLOAT4:
+			ADD_ALL(AddFloat4);
 			break;
 		case BATCH_AGG_SUM_FLOAT8:
-			SumFloat8(agg, vec, rows, from, to);
+			ADD_ALL(AddFloat8);
+			break;
+		case BATCH_AGG_AVG_FLOAT:
+			ADD_ALL(AddDeviation);
 			break;
 		case BATCH_AGG_MIN:
 		case BATCH_AGG_MAX:
-			MinMax(agg, vec, rows, from, to);
+			if (KeyClassIsFixed(agg->keyclass))
+				ADD_ALL(KeepFixed);
+			else
+				KeepAllPointers(agg, cell, vec, rows, from, to);
+			break;
+		case BATCH_AGG_NONE:
+			elog(ERROR, "unexpected kind of aggregate");
+	}
+}
+
+#define CELL(i) (&cells[(Size) groups[i] * stride])
+
+#define ADD_EACH(add) \
+	FOR_EACH_VALUE(0, n, add(agg, CELL(i_), vec->values[row], 1))
+
+void
+BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
+				const ColumnVector *vec, const uint16 *rows, int n)
+{
+	switch (agg->kind)
+	{
+		case BATCH_AGG_COUNT_ROWS:
+			if (vec == NULL)
+			{
+				for (int i = 0; i < n; i++)
+					AddCount(CELL(i), 1);
+				break;
+			}
+			/* FALLTHROUGH */
+		case BATCH_AGG_COUNT:
+			FOR_EACH_VALUE(0, n, AddCount(CELL(i_), 1));
+			break;
+		case BATCH_AGG_SUM_INT:
+		case BATCH_AGG_AVG_INT:
+			ADD_EACH(AddInt);
+			break;
+		case BATCH_AGG_SUM_INT8:
+		case BATCH_AGG_AVG_INT8:
+			ADD_EACH(AddInt8);
+			break;
+		case BATCH_AGG_SUM_NUMERIC:
+		case BATCH_AGG_AVG_NUMERIC:
+			ADD_EACH(AddNumeric);
+			break;
+		case BATCH_AGG_SUM_FLOAT4:
+			ADD_EACH(AddFloat4);
+			break;
+		case BATCH_AGG_SUM_FLOAT8:
+			ADD_EACH(AddFloat8);
+			break;
+		case BATCH_AGG_AVG_FLOAT:
+			ADD_EACH(AddDeviation);
+			break;
+		case BATCH_AGG_MIN:
+		case BATCH_AGG_MAX:
+			if (KeyClassIsFixed(agg->keyclass))
+				ADD_EACH(KeepFixed);
+			else
+				FOR_EACH_VALUE(0, n,
+							   {
+								   AggCell    *cell = CELL(i_);
+								   Datum		before = cell->u.best.value;
+								   bool		owned = cell->count > 0;
+
+								   KeepPointer(agg, cell, vec->values[row], &owned);
+								   if (cell->u.best.value != before)
+									   OwnBest(agg, cell);
+							   });
 			break;
 		case BATCH_AGG_NONE:
 			elog(ERROR, "unexpected kind of aggregate");

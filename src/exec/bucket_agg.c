@@ -7,28 +7,47 @@
 #include "compat.h"
 #include BF_EXPLAIN_HEADER
 #include "exec/agg_groups.h"
+#include "exec/agg_hash.h"
 #include "exec/batch_input.h"
 #include "exec/bucket_agg.h"
 #include "exec/bucket_join_state.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
 
 typedef struct BucketAggState
 {
 	ParallelCustomState base;	/* must be first */
-	BatchInput	input;
+	BucketAggMode mode;
+	BucketAggStage stage;
+	BatchInput	input;			/* not of a FINAL stage */
 	int			naggs;
 	BatchAgg   *aggs;
+	AggInputs	inputs;
 	int		   *agg_place;		/* per aggregate: its place in the scan tuple */
 	int			ncolumns;		/* columns of the input that are shown */
 	int		   *column_place;
+	int		   *column_source;	/* batch column; of a FINAL stage the child's */
 	Datum	   *column_values;
 	bool	   *column_nulls;
-	AggGroups  *groups;			/* NULL: one group of all rows */
+	AggCell    *cells;			/* of the present group; of HASHED in the table */
+	AggGroups  *groups;			/* BY_KEY */
+	AggHash    *hash;			/* HASHED, and FINAL */
+	const ColumnVector **vectors;	/* per aggregate, of a batch */
+	const ColumnVector **columns;	/* per column, of a batch */
+	Datum	   *read_values;	/* FINAL: per column, of a row of the child */
+	bool	   *read_nulls;
+	Datum	   *packed;			/* and per aggregate */
+	int		   *packed_source;	/* its place there */
+
+	bool		started;		/* reading of the input */
+	bool		in_group;		/* of buckets */
 	UnitQueue	queue;			/* what is read, unless all of a scan is */
-	bool		done;
+	bool		done;			/* ALL: the group was given */
 } BucketAggState;
 
 static Node *CreateBucketAggState(CustomScan *cscan);
@@ -82,43 +101,105 @@ CreateBucketAggState(CustomScan *cscan)
 	return (Node *) state;
 }
 
+/* The expression at a place of custom_exprs, prepared; NULL: none. */
+static ExprState *
+InitFilter(BucketAggState *state, CustomScan *cscan, int place)
+{
+	return place < 0 ? NULL :
+		ExecInitQual(list_nth_node(List, cscan->custom_exprs, place), &state->base.css.ss.ps);
+}
+
+/* Describe an aggregate of the scan tuple. */
+static void
+DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *aggref)
+{
+	BatchAgg   *agg = &state->aggs[state->naggs];
+	AggInput   *in = &state->inputs.inputs[state->naggs];
+	int			column = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS), place);
+	int			arg = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_ARGS), place);
+
+	BatchAggInit(agg, aggref, state->hash ? AggHashContext(state->hash) : CurrentMemoryContext);
+	state->agg_place[state->naggs] = place;
+	in->col = -1;
+	if (state->stage == BUCKET_AGG_FINAL)
+		state->packed_source[state->naggs] = column;
+	else if (column >= 0)
+		in->col = BatchInputColumn(&state->input, column);
+	if (arg >= 0)
+	{
+		in->arg = ExecInitExpr(list_nth(cscan->custom_exprs, arg), &state->base.css.ss.ps);
+		in->argbyval = agg->typbyval;
+		in->arglen = agg->typlen;
+	}
+	in->filter = InitFilter(state, cscan,
+							list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_FILTERS), place));
+	state->inputs.computed |= in->arg != NULL || in->filter != NULL;
+	state->naggs++;
+}
+
 /* What the scan tuple is made of: aggregates, and columns of the input. */
 static void
 DescribeOutput(BucketAggState *state, CustomScan *cscan)
 {
-	List	   *kinds = list_nth(cscan->custom_private, AGG_PRIVATE_KINDS);
+	List	   *roles = list_nth(cscan->custom_private, AGG_PRIVATE_ROLES);
 	List	   *columns = list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS);
-	int			n = list_length(kinds);
+	AggInputs  *inputs = &state->inputs;
+	int			n = list_length(roles);
+	Oid		   *types = palloc(n * sizeof(Oid));
 
+	for (int i = 0; i < n; i++)
+	{
+		int			source = list_nth_int(columns, i);
+		TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, i);
+
+		if (list_nth_int(roles, i) == BUCKET_AGG_AGGREGATE)
+			continue;
+		if (state->stage != BUCKET_AGG_FINAL)
+		{
+			/* expressions may read any of them */
+			source = BatchInputColumn(&state->input, source);
+			inputs->var_cols[inputs->nvars] = source;
+			inputs->var_places[inputs->nvars++] = i;
+		}
+		if (list_nth_int(roles, i) == BUCKET_AGG_INPUT)
+			continue;
+		types[state->ncolumns] = exprType((Node *) tle->expr);
+		state->column_place[state->ncolumns] = i;
+		state->column_source[state->ncolumns++] = source;
+	}
+	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
+		state->hash = AggHashCreate(state->ncolumns, types, state->stage == BUCKET_AGG_PARTIAL,
+									get_hash_memory_limit());
+	for (int i = 0; i < n; i++)
+	{
+		if (list_nth_int(roles, i) == BUCKET_AGG_AGGREGATE)
+			DescribeAgg(state, cscan, i, (Aggref *)
+						list_nth_node(TargetEntry, cscan->custom_scan_tlist, i)->expr);
+	}
+	inputs->n = state->naggs;
+	if (state->hash)
+		AggHashSetAggs(state->hash, state->naggs, state->aggs);
+}
+
+static void
+AllocateOutput(BucketAggState *state, int n)
+{
 	state->aggs = palloc0(n * sizeof(BatchAgg));
 	state->agg_place = palloc(n * sizeof(int));
 	state->column_place = palloc(n * sizeof(int));
+	state->column_source = palloc(n * sizeof(int));
 	state->column_values = palloc(n * sizeof(Datum));
 	state->column_nulls = palloc(n * sizeof(bool));
-	for (int i = 0; i < n; i++)
-	{
-		BatchAggKind kind = (BatchAggKind) list_nth_int(kinds, i);
-		TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, i);
-		BatchAgg   *agg;
-
-		if (kind == BATCH_AGG_NONE)
-		{
-			state->column_place[state->ncolumns++] = i;
-			continue;
-		}
-		agg = &state->aggs[state->naggs];
-		state->agg_place[state->naggs++] = i;
-		agg->kind = kind;
-		agg->col = -1;
-		if (kind != BATCH_AGG_COUNT_ROWS)
-			agg->col = BatchInputColumn(&state->input, list_nth_int(columns, i));
-		if (kind == BATCH_AGG_MIN || kind == BATCH_AGG_MAX)
-		{
-			/* the result is of the column's type */
-			agg->type = getBaseType(exprType((Node *) tle->expr));
-			agg->keyclass = KeyClassOfType(agg->type);
-		}
-	}
+	state->cells = palloc0(n * sizeof(AggCell));
+	state->vectors = palloc0(n * sizeof(ColumnVector *));
+	state->columns = palloc0(n * sizeof(ColumnVector *));
+	state->read_values = palloc(n * sizeof(Datum));
+	state->read_nulls = palloc(n * sizeof(bool));
+	state->packed = palloc(n * sizeof(Datum));
+	state->packed_source = palloc(n * sizeof(int));
+	state->inputs.inputs = palloc0(n * sizeof(AggInput));
+	state->inputs.var_cols = palloc(n * sizeof(int));
+	state->inputs.var_places = palloc(n * sizeof(int));
 }
 
 static void
@@ -127,76 +208,129 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 	BucketAggState *state = (BucketAggState *) node;
 	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
 	List	   *keys = list_nth(cscan->custom_private, AGG_PRIVATE_KEYS);
-	int		   *columns = palloc(list_length(cscan->custom_scan_tlist) * sizeof(int));
+	List	   *mode = list_nth(cscan->custom_private, AGG_PRIVATE_MODE);
 	PlanState  *child = ExecInitNode((Plan *) linitial(cscan->custom_plans), estate, eflags);
 
 	node->custom_ps = list_make1(child);
-	BatchInputResolve(&state->input, child,
-					  (BatchInputKind) linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_KIND)));
+	state->mode = (BucketAggMode) linitial_int(mode);
+	state->stage = (BucketAggStage) lsecond_int(mode);
+	if (state->stage != BUCKET_AGG_FINAL)
+		BatchInputResolve(&state->input, child,
+						  (BatchInputKind) linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_KIND)));
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
-		elog(ERROR, "input of a bucket aggregate is not bucketed");
+	if (state->stage != BUCKET_AGG_FINAL)
+	{
+		if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
+			elog(ERROR, "input of a bucket aggregate is not bucketed");
+		BatchInputDescribe(&state->input, keys);
+	}
 	state->queue.parent = CurrentMemoryContext;
-	BatchInputDescribe(&state->input, keys);
+	AllocateOutput(state, list_length(cscan->custom_scan_tlist));
 	DescribeOutput(state, cscan);
-	if (linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_GROUPED)) == 0)
+	if (state->inputs.computed)
+	{
+		state->inputs.slot = node->ss.ss_ScanTupleSlot;
+		state->inputs.econtext = CreateExprContext(estate);
+		state->inputs.cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate values",
+												  ALLOCSET_DEFAULT_SIZES);
+	}
+	if (state->mode != BUCKET_AGG_BY_KEY)
 		return;
 	BatchInputCheckOrder(&state->input, keys);
-	for (int c = 0; c < state->ncolumns; c++)
-		columns[c] = BatchInputColumn(&state->input, list_nth_int(list_nth(cscan->custom_private,
-																		   AGG_PRIVATE_COLUMNS),
-																  state->column_place[c]));
-	state->groups = AggGroupsCreate(&state->input, &state->queue, state->naggs, state->aggs,
-									state->ncolumns, columns);
+	state->groups = AggGroupsCreate(&state->input, &state->queue, state->aggs, state->cells,
+									&state->inputs, state->ncolumns, state->column_source);
 }
 
-static void
-AdvanceBatch(BucketAggState *state, Batch *batch)
-{
-	for (int i = 0; i < state->naggs; i++)
-	{
-		BatchAgg   *agg = &state->aggs[i];
-
-		BatchAggAdvance(agg, agg->col >= 0 ? BatchColumn(batch, agg->col) : NULL,
-						batch->selection, 0, batch->nselected);
-	}
-}
-
-/* Read the whole input, or what other processes leave of it. */
-static void
-AggregateInput(BucketAggState *state)
+/* The next batch of the whole input, or of what other processes leave of it; NULL at the end. */
+static Batch *
+NextBatch(BucketAggState *state)
 {
 	BatchInput *input = &state->input;
+
+	if (!state->started)
+	{
+		state->started = true;
+		/* rows of one key may be read in several units */
+		state->queue.split = true;
+		BatchInputStart(input);
+		if (input->gate_closed)
+			return NULL;
+		/* a scan need not go bucket by bucket */
+		if (input->scan)
+			ScanNodeOpenAll(input->scan, state->queue.shared);
+		else
+			BatchInputStartUnits(input, &state->queue);
+		state->in_group = input->scan != NULL;
+	}
+	for (;;)
+	{
+		Batch	   *batch = state->in_group ? BatchInputNext(input, NULL) : NULL;
+
+		if (batch != NULL)
+			return batch;
+		if (state->in_group)
+			BatchInputClose(input);
+		state->in_group = !input->scan && !input->gate_closed &&
+			BatchInputOpenNext(input, &state->queue);
+		if (!state->in_group)
+			return NULL;
+	}
+}
+
+/* Aggregate the whole input as one group. */
+static void
+AggregateAll(BucketAggState *state)
+{
 	Batch	   *batch;
-	UnitShared *shared = ParallelStateUnits(state->base.parallel);
 
 	for (int i = 0; i < state->naggs; i++)
-		BatchAggReset(&state->aggs[i]);
-	BatchInputStart(input);
-	if (input->gate_closed)
-		return;
-	if (input->scan)
+		AggCellReset(&state->aggs[i], &state->cells[i]);
+	while ((batch = NextBatch(state)) != NULL)
 	{
-		/* a scan need not go bucket by bucket */
-		ScanNodeOpenAll(input->scan, shared);
-		while ((batch = BatchInputNext(input, NULL)) != NULL)
-		{
-			CHECK_FOR_INTERRUPTS();
-			AdvanceBatch(state, batch);
-		}
-		BatchInputClose(input);
-		return;
+		CHECK_FOR_INTERRUPTS();
+		AggInputsLoad(&state->inputs, batch, state->vectors);
+		for (int i = 0; i < state->naggs; i++)
+			BatchAggAdvance(&state->aggs[i], &state->cells[i], state->vectors[i],
+							batch->selection, NULL, 0, batch->nselected);
 	}
-	/* values of one key may be summed up in several units */
-	state->queue.split = true;
-	BatchInputStartUnits(input, &state->queue);
-	while (BatchInputOpenNext(input, &state->queue))
+}
+
+/* AggHashRead: a batch of rows */
+static bool
+ReadBatch(void *arg)
+{
+	BucketAggState *state = arg;
+	Batch	   *batch = NextBatch(state);
+
+	if (batch == NULL)
+		return false;
+	AggInputsLoad(&state->inputs, batch, state->vectors);
+	for (int c = 0; c < state->ncolumns; c++)
+		state->columns[c] = BatchColumn(batch, state->column_source[c]);
+	AggHashAddBatch(state->hash, batch, state->columns, state->vectors);
+	return true;
+}
+
+/* AggHashRead: a group of another process */
+static bool
+ReadPacked(void *arg)
+{
+	BucketAggState *state = arg;
+	TupleTableSlot *slot = ExecProcNode(linitial(state->base.css.custom_ps));
+
+	if (TupIsNull(slot))
+		return false;
+	slot_getallattrs(slot);
+	for (int c = 0; c < state->ncolumns; c++)
 	{
-		while ((batch = BatchInputNext(input, NULL)) != NULL)
-			AdvanceBatch(state, batch);
-		BatchInputClose(input);
+		state->read_values[c] = slot->tts_values[state->column_source[c]];
+		state->read_nulls[c] = slot->tts_isnull[state->column_source[c]];
 	}
+	for (int i = 0; i < state->naggs; i++)
+		state->packed[i] = slot->tts_values[state->packed_source[i]];
+	AggHashAddPacked(state->hash, state->read_values, state->read_nulls, state->packed);
+	return true;
 }
 
 /* Compute the next group; false at the end. */
@@ -205,13 +339,43 @@ NextGroup(BucketAggState *state)
 {
 	state->queue.shared = ParallelStateUnits(state->base.parallel);
 	state->queue.meter.instrument = state->base.css.ss.ps.instrument;
+	if (state->hash)
+		return AggHashNext(state->hash,
+						   state->stage == BUCKET_AGG_FINAL ? ReadPacked : ReadBatch, state,
+						   &state->column_values, &state->column_nulls, &state->cells);
 	if (state->groups)
 		return AggGroupsNext(state->groups, state->column_values, state->column_nulls);
 	if (state->done)
 		return false;
-	AggregateInput(state);
+	AggregateAll(state);
 	state->done = true;
 	return true;
+}
+
+/* Put the present group into the slot. */
+static void
+FillSlot(BucketAggState *state, TupleTableSlot *slot)
+{
+	for (int v = 0; v < state->inputs.nvars; v++)
+		slot->tts_isnull[state->inputs.var_places[v]] = true;
+	for (int i = 0; i < state->naggs; i++)
+	{
+		int			place = state->agg_place[i];
+
+		slot->tts_isnull[place] = false;
+		if (state->stage == BUCKET_AGG_PARTIAL)
+			slot->tts_values[place] = PointerGetDatum(AggCellPack(&state->aggs[i],
+																  &state->cells[i]));
+		else
+			slot->tts_values[place] = AggCellResult(&state->aggs[i], &state->cells[i],
+													&slot->tts_isnull[place]);
+	}
+	for (int c = 0; c < state->ncolumns; c++)
+	{
+		slot->tts_values[state->column_place[c]] = state->column_values[c];
+		slot->tts_isnull[state->column_place[c]] = state->column_nulls[c];
+	}
+	ExecStoreVirtualTuple(slot);
 }
 
 static TupleTableSlot *
@@ -220,27 +384,24 @@ ExecBucketAgg(CustomScanState *node)
 	BucketAggState *state = (BucketAggState *) node;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	MemoryContext old;
 
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 		if (!NextGroup(state))
+		{
+			ExecClearTuple(slot);
 			return node->ss.ps.ps_ProjInfo ?
 				ExecClearTuple(node->ss.ps.ps_ResultTupleSlot) : slot;
-		for (int i = 0; i < state->naggs; i++)
-		{
-			slot->tts_values[state->agg_place[i]] = state->aggs[i].value;
-			slot->tts_isnull[state->agg_place[i]] = state->aggs[i].isnull;
 		}
-		for (int c = 0; c < state->ncolumns; c++)
-		{
-			slot->tts_values[state->column_place[c]] = state->column_values[c];
-			slot->tts_isnull[state->column_place[c]] = state->column_nulls[c];
-		}
-		ExecStoreVirtualTuple(slot);
-
+		ExecClearTuple(slot);
 		ResetExprContext(econtext);
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		FillSlot(state, slot);
+		MemoryContextSwitchTo(old);
+
 		econtext->ecxt_scantuple = slot;
 		if (node->ss.ps.qual == NULL || ExecQual(node->ss.ps.qual, econtext))
 			return node->ss.ps.ps_ProjInfo ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
@@ -251,6 +412,11 @@ ExecBucketAgg(CustomScanState *node)
 static void
 EndBucketAgg(CustomScanState *node)
 {
+	BucketAggState *state = (BucketAggState *) node;
+
+	/* its files */
+	if (state->hash)
+		AggHashReset(state->hash);
 	ExecEndNode(linitial(node->custom_ps));
 }
 
@@ -261,6 +427,12 @@ ReScanBucketAgg(CustomScanState *node)
 	PlanState  *child = linitial(node->custom_ps);
 
 	state->done = false;
+	if (state->in_group)
+		BatchInputClose(&state->input);
+	state->in_group = false;
+	state->started = false;
+	if (state->hash)
+		AggHashReset(state->hash);
 	if (state->groups)
 		AggGroupsReset(state->groups);
 	/* core passes changed parameters to left and right trees only */
@@ -270,20 +442,51 @@ ReScanBucketAgg(CustomScanState *node)
 		ExecReScan(child);
 }
 
+/* The columns that are grouped by. */
+static List *
+GroupNames(CustomScan *cscan, List *ancestors, ExplainState *es)
+{
+	List	   *roles = list_nth(cscan->custom_private, AGG_PRIVATE_ROLES);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) cscan, ancestors);
+	List	   *names = NIL;
+
+	for (int i = 0; i < list_length(roles); i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, i);
+
+		if (list_nth_int(roles, i) == BUCKET_AGG_COLUMN)
+			names = lappend(names, deparse_expression((Node *)
+													  makeVarFromTargetEntry(INDEX_VAR, tle),
+													  context, true, false));
+	}
+	return names;
+}
+
 static void
 ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	BucketAggState *state = (BucketAggState *) node;
-	List	   *private = ((CustomScan *) node->ss.ps.plan)->custom_private;
-	List	   *keys = list_nth(private, AGG_PRIVATE_KEYS);
+	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
+	List	   *keys = list_nth(cscan->custom_private, AGG_PRIVATE_KEYS);
 	List	   *names = NIL;
 
-	if (linitial_int(list_nth(private, AGG_PRIVATE_GROUPED)) != 0)
+	if (state->stage != BUCKET_AGG_COMPLETE)
+		ExplainPropertyText("Stage", state->stage == BUCKET_AGG_FINAL ? "Final" : "Partial", es);
+	if (state->mode == BUCKET_AGG_BY_KEY)
 	{
 		for (int k = 0; k < list_length(keys); k++)
 			names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
 		ExplainPropertyList("Group Key", names, es);
 	}
-	if (es->analyze)
+	if (state->mode == BUCKET_AGG_HASHED)
+		ExplainPropertyList("Hash Key", GroupNames(cscan, ancestors, es), es);
+	if (!es->analyze)
+		return;
+	if (state->stage != BUCKET_AGG_FINAL)
 		UnitMeterExplain(&state->queue.meter, es);
+	if (state->hash == NULL || state->mode != BUCKET_AGG_HASHED)
+		return;
+	ExplainPropertyInteger("Memory", "kB", (int64) (AggHashPeakMemory(state->hash) + 1023) / 1024, es);
+	if (AggHashSpilled(state->hash) > 0)
+		ExplainPropertyInteger("Temp Written", "kB", (AggHashSpilled(state->hash) + 1023) / 1024, es);
 }

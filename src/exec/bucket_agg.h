@@ -10,18 +10,47 @@
 
 #include "nodes/extensible.h"
 
+/* How rows are grouped; stands in plans. */
+typedef enum BucketAggMode
+{
+	BUCKET_AGG_ALL,				/* one group of all rows */
+	BUCKET_AGG_BY_KEY,			/* one per key, complete in the process that gives it */
+	BUCKET_AGG_HASHED			/* by any columns */
+} BucketAggMode;
+
+/* What is read and given; stands in plans. */
+typedef enum BucketAggStage
+{
+	BUCKET_AGG_COMPLETE,		/* rows to results */
+	BUCKET_AGG_PARTIAL,			/* rows to packed cells, as bytea; one group may be given several times */
+	BUCKET_AGG_FINAL			/* packed cells to results; for ALL and HASHED */
+} BucketAggStage;
+
 /* Positions in CustomScan.custom_private. */
 enum AggPrivateIndex
 {
-	AGG_PRIVATE_KINDS,			/* per entry of custom_scan_tlist: BatchAggKind, NONE:
-								 * a column */
-	AGG_PRIVATE_COLUMNS,		/* per entry: column of the child, -1 for count(*) */
+	AGG_PRIVATE_ROLES,			/* per entry of custom_scan_tlist: BucketAggRole */
+	AGG_PRIVATE_COLUMNS,		/* per entry: column of the child, -1: none, or an expression */
+	AGG_PRIVATE_ARGS,			/* per entry: place of the aggregate's argument in custom_exprs,
+								 * -1: it is a column, or there is none */
+	AGG_PRIVATE_FILTERS,		/* per entry: place of the aggregate's filter there, -1: none */
 	AGG_PRIVATE_KEYS,			/* integer list: key columns of the child */
 	AGG_PRIVATE_KIND,			/* integer list of one: BatchInputKind of the child */
-	AGG_PRIVATE_GROUPED			/* integer list of one: is there a group per key? */
+	AGG_PRIVATE_MODE			/* integer list of two: BucketAggMode, BucketAggStage */
 };
 
-/* custom_plans is the one child; see bucket_join.h for what a column of it is. */
+typedef enum BucketAggRole
+{
+	BUCKET_AGG_COLUMN,			/* a column that is grouped by */
+	BUCKET_AGG_AGGREGATE,
+	BUCKET_AGG_INPUT			/* a column that expressions in aggregates read; NULL in the result */
+} BucketAggRole;
+
+/*
+ * custom_plans is the one child; see bucket_join.h for what a column of it is,
+ * of a FINAL stage's its place in the target list.  custom_exprs are lists of
+ * conditions (filters) and expressions (arguments).
+ */
 
 extern const CustomScanMethods bucket_agg_scan_methods;
 

@@ -8,8 +8,9 @@
 #include "plan/bucketed.h"
 
 /*
- * Add a BucketAggregate path without GROUP BY to grouped_rel if input_rel is
- * bucketed and all aggregates of the query can be computed on batches.
+ * Add BucketAggregate paths without GROUP BY, or with groups found by a hash
+ * of any columns, to grouped_rel if input_rel is bucketed and all aggregates of
+ * the query can be computed on batches.
  */
 extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel);
 
@@ -19,6 +20,12 @@ extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
  */
 extern Path *FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 							   bool distinct, const BucketInput *input);
+
+/* Is it such a path? */
+extern bool FusedByKey(const Path *path);
+
+/* Is it a BucketAggregate that groups by a hash, the upper one if there are two? */
+extern bool FusedHashed(const Path *path);
 
 /* The same in several processes, each with the groups of its own keys; NULL too when one is enough. */
 extern Path *FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel,

@@ -10,6 +10,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "plan/agg_fused.h"
 #include "plan/agg_path.h"
 #include "plan/key_expr.h"
 #include "plan/key_side.h"
@@ -103,13 +104,19 @@ NotGroupedReason(PlannerInfo *root, const BucketInput *input, List *exprs, Rejec
 	}
 }
 
+static bool
+IsHashed(const Path *path)
+{
+	return FusedHashed(path) ||
+		(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED);
+}
+
 static const char *
 PathName(const Path *path)
 {
-	if (IsA(path, AggPath))
-		return ((const AggPath *) path)->aggstrategy == AGG_HASHED ? "a hashed aggregation" :
-			"a sorted aggregation";
-	return "a sort";
+	if (IsHashed(path))
+		return "a hashed aggregation";
+	return IsA(path, AggPath) ? "a sorted aggregation" : "a sort";
 }
 
 /* What the cheapest way of grouping by buckets costs. */
@@ -150,8 +157,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 										CheapestGrouping(root, input_rel, output_rel, distinct,
 														 input, &order));
 			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
-									   IsA(chosen, AggPath) && ((const AggPath *) chosen)->aggstrategy == AGG_HASHED ?
-									   "enable_hashagg" : "enable_sort");
+									   IsHashed(chosen) ? "enable_hashagg" : "enable_sort");
 			break;
 		case REASON_DISABLED:
 			rejection->detail = psprintf("%s is off", bf_enable ? "bucketfdw.enable_bucketagg" : "bucketfdw.enable");

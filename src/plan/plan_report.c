@@ -18,6 +18,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
+#include "plan/agg_fused.h"
 #include "plan/agg_path.h"
 #include "plan/join_check.h"
 #include "plan/join_path.h"
@@ -401,8 +402,7 @@ VisitAgg(Walk *walk, Path *path)
 		return;
 	if (!distinct && root->parse->groupClause == NIL && root->parse->groupingSets == NIL)
 		return;
-	if (IsA(path, CustomPath) &&
-		strcmp(((CustomPath *) path)->methods->CustomName, "BucketAggregate") != 0)
+	if (IsA(path, CustomPath) && !FusedByKey(path) && !FusedHashed(path))
 		return;
 	if (IsA(path, AggPath) && (((AggPath *) path)->aggstrategy == AGG_PLAIN ||
 							   ((AggPath *) path)->aggsplit == AGGSPLIT_INITIAL_SERIAL))
@@ -411,7 +411,7 @@ VisitAgg(Walk *walk, Path *path)
 	if (input == NULL || !HoldsBucketedTable(root, input))
 		return;
 	if (IsA(path, CustomPath))
-		used = true;
+		used = FusedByKey(path);
 	else
 		used = ((IsA(path, AggPath) && ((AggPath *) path)->aggstrategy == AGG_SORTED) ||
 				IsA(path, GroupPath)) && ReadsBuckets(path);

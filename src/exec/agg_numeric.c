@@ -1,0 +1,363 @@
+/*
+ * agg_numeric.c
+ *	  Exact sums of numerics.
+ *
+ * Almost all numerics are small integers in units of their last displayed
+ * digit: they are added as such, in 128 bits, the sum being in units of the
+ * smallest of those units.  What does not fit is added by core's numeric_add,
+ * which is exact too.  The display scale of a sum is that of the addend that
+ * has the largest, as core's.
+ *
+ * The stored form is described in spec/key_numeric.c.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "exec/agg_numeric.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+#define HEADER_KIND			0xC000
+#define HEADER_SHORT		0x8000
+#define HEADER_PLUS_INF		0xD000
+#define HEADER_MINUS_INF	0xF000
+#define HEADER_SPECIAL		0xC000
+#define SHORT_NEGATIVE		0x2000
+#define SHORT_DSCALE(h)		(((h) >> 7) & 0x3F)
+#define SHORT_WEIGHT(h)		((int) ((h) & 0x3F) - (((h) & 0x40) ? 64 : 0))
+#define NUMERIC_BASE		10000
+#define DIGIT_DECIMALS		4
+
+/* digits of base 10000 of a value that is added in 128 bits, and its scale: at most 36 decimals */
+#define MAX_DIGITS			9
+#define MAX_SCALE			36
+
+/* a sum stays below this, so that adding a value cannot overflow */
+#define SUM_LIMIT			((int128) 1 << 126)
+
+static int128
+PowerOfTen(int n)
+{
+	int128		power = 1;
+
+	while (n-- > 0)
+		power *= 10;
+	return power;
+}
+
+/*
+ * The value as an integer in units of 10^-scale, its display scale; false when
+ * it is none, or more than 36 decimals are needed.
+ */
+static inline bool
+SmallNumeric(Datum value, int128 *result, int *scale)
+{
+	const struct varlena *ptr = (const struct varlena *) DatumGetPointer(value);
+	const char *data = VARDATA_ANY(ptr);
+	int			ndigits = (int) ((VARSIZE_ANY_EXHDR(ptr) - sizeof(uint16)) / sizeof(uint16));
+	int			lowest;
+	int			weight;
+	uint16		header;
+	int128		sum = 0;
+	bool		exact = true;
+
+	memcpy(&header, data, sizeof(header));
+	if ((header & HEADER_KIND) != HEADER_SHORT)
+		return false;
+	*scale = SHORT_DSCALE(header);
+	weight = SHORT_WEIGHT(header);
+	if (ndigits == 0)
+	{
+		*result = 0;
+		return *scale <= MAX_SCALE;
+	}
+
+	/* the digit that holds the last displayed decimal; a decimal stored behind it is left to core */
+	lowest = -((*scale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS);
+	if (*scale > MAX_SCALE || weight - lowest + 1 > MAX_DIGITS || weight - ndigits + 1 < lowest)
+		return false;
+	data += sizeof(uint16);
+	if (weight - lowest < 4)
+	{
+		/* at most 16 decimals */
+		int64		small = 0;
+
+		for (int i = 0; i <= weight - lowest; i++)
+		{
+			uint16		digit = 0;
+
+			if (i < ndigits)
+				memcpy(&digit, data + i * sizeof(uint16), sizeof(digit));
+			small = small * NUMERIC_BASE + digit;
+		}
+		switch (*scale % DIGIT_DECIMALS)
+		{
+			case 1:
+				sum = small / 1000;
+				exact = small % 1000 == 0;
+				break;
+			case 2:
+				sum = small / 100;
+				exact = small % 100 == 0;
+				break;
+			case 3:
+				sum = small / 10;
+				exact = small % 10 == 0;
+				break;
+			default:
+				sum = small;
+		}
+	}
+	else
+	{
+		for (int i = 0; i <= weight - lowest; i++)
+		{
+			uint16		digit = 0;
+
+			if (i < ndigits)
+				memcpy(&digit, data + i * sizeof(uint16), sizeof(digit));
+			sum = sum * NUMERIC_BASE + digit;
+		}
+		if (*scale % DIGIT_DECIMALS != 0)
+		{
+			int128		unit = PowerOfTen(DIGIT_DECIMALS - *scale % DIGIT_DECIMALS);
+
+			exact = sum % unit == 0;
+			sum /= unit;
+		}
+	}
+	*result = (header & SHORT_NEGATIVE) ? -sum : sum;
+	return exact;
+}
+
+static NumericRest *
+RestOf(const BatchAgg *agg, AggCell *cell)
+{
+	if (cell->rest == NULL)
+		cell->rest = MemoryContextAllocZero(agg->cxt, sizeof(NumericRest));
+	return cell->rest;
+}
+
+/* Add by core's function. */
+static void
+AddToRest(const BatchAgg *agg, AggCell *cell, Numeric value)
+{
+	NumericRest *rest = RestOf(agg, cell);
+	MemoryContext old = MemoryContextSwitchTo(agg->cxt);
+	Numeric		sum;
+
+	if (rest->sum == NULL)
+		sum = DatumGetNumericCopy(NumericGetDatum(value));
+	else
+	{
+		sum = DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(rest->sum),
+												  NumericGetDatum(value)));
+		pfree(rest->sum);
+	}
+	rest->sum = sum;
+	MemoryContextSwitchTo(old);
+}
+
+/* Move the sum to the rest. */
+static void
+FlushSum(const BatchAgg *agg, AggCell *cell)
+{
+	Numeric		sum = NumericFromInt128(cell->u.sum, cell->scale);
+
+	AddToRest(agg, cell, sum);
+	pfree(sum);
+	cell->u.sum = 0;
+}
+
+static inline bool
+InLimit(int128 value)
+{
+	return value < SUM_LIMIT && value > -SUM_LIMIT;
+}
+
+/* value * 10^decimals, unless it is too large */
+static inline bool
+Upscale(int128 *value, int decimals)
+{
+	int128		result;
+
+	return decimals == 0 ||
+		(!__builtin_mul_overflow(*value, PowerOfTen(decimals), &result) && InLimit(result) &&
+		 ((*value = result), true));
+}
+
+/* Add a value in units of 10^-scale. */
+static inline void
+AddScaled(const BatchAgg *agg, AggCell *cell, int128 value, int scale)
+{
+	if (unlikely(scale != cell->scale))
+	{
+		if (scale > cell->scale)
+		{
+			if (!Upscale(&cell->u.sum, scale - cell->scale))
+				FlushSum(agg, cell);
+			cell->scale = scale;
+		}
+		else if (!Upscale(&value, cell->scale - scale))
+		{
+			Numeric		copy = NumericFromInt128(value, scale);
+
+			AddToRest(agg, cell, copy);
+			pfree(copy);
+			return;
+		}
+	}
+	/* both are below 2^126 */
+	cell->u.sum += value;
+	if (unlikely(!InLimit(cell->u.sum)))
+		FlushSum(agg, cell);
+}
+
+/* Add a value that is no number, or not a small one. */
+static void
+AddOther(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	uint16		header;
+	Numeric		product;
+	Numeric		factor;
+
+	memcpy(&header, VARDATA_ANY(DatumGetPointer(value)), sizeof(header));
+	if ((header & HEADER_KIND) == HEADER_SPECIAL)
+	{
+		NumericRest *rest = RestOf(agg, cell);
+
+		if (header == HEADER_PLUS_INF)
+			rest->plus_infs += times;
+		else if (header == HEADER_MINUS_INF)
+			rest->minus_infs += times;
+		else
+			rest->nans += times;
+		return;
+	}
+	if (times == 1)
+	{
+		Numeric		plain = DatumGetNumeric(value);
+
+		AddToRest(agg, cell, plain);
+		if ((Pointer) plain != DatumGetPointer(value))
+			pfree(plain);
+		return;
+	}
+	factor = int64_to_numeric(times);
+	product = DatumGetNumeric(DirectFunctionCall2(numeric_mul, value, NumericGetDatum(factor)));
+	AddToRest(agg, cell, product);
+	pfree(factor);
+	pfree(product);
+}
+
+void
+NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+{
+	int128		x;
+	int			scale;
+
+	cell->count += times;
+	if (likely(SmallNumeric(value, &x, &scale)) &&
+		(times == 1 || (!__builtin_mul_overflow(x, (int128) times, &x) && InLimit(x))))
+		AddScaled(agg, cell, x, scale);
+	else
+		AddOther(agg, cell, value, times);
+}
+
+void
+NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
+{
+	cell->count += other->count;
+	AddScaled(agg, cell, other->u.sum, other->scale);
+	if (other->rest != NULL)
+	{
+		NumericRest *rest = RestOf(agg, cell);
+
+		rest->nans += other->rest->nans;
+		rest->plus_infs += other->rest->plus_infs;
+		rest->minus_infs += other->rest->minus_infs;
+		if (other->rest->sum != NULL)
+			AddToRest(agg, cell, other->rest->sum);
+	}
+}
+
+bool
+NumericSumIsFinite(const AggCell *cell)
+{
+	const NumericRest *rest = cell->rest;
+
+	return rest == NULL || (rest->nans == 0 && rest->plus_infs == 0 && rest->minus_infs == 0);
+}
+
+static Numeric
+SpecialNumeric(const char *name)
+{
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(name),
+											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+}
+
+Numeric
+NumericSumResult(const AggCell *cell)
+{
+	const NumericRest *rest = cell->rest;
+	Numeric		sum;
+
+	if (!NumericSumIsFinite(cell))
+	{
+		if (rest->nans > 0 || (rest->plus_infs > 0 && rest->minus_infs > 0))
+			return SpecialNumeric("NaN");
+		return SpecialNumeric(rest->plus_infs > 0 ? "Infinity" : "-Infinity");
+	}
+	sum = NumericFromInt128(cell->u.sum, cell->scale);
+	if (rest == NULL || rest->sum == NULL)
+		return sum;
+	return DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(sum),
+											   NumericGetDatum(rest->sum)));
+}
+
+Numeric
+NumericFromInt128(int128 value, int scale)
+{
+	/* 2^127 has 39 decimals */
+	uint16		digits[12];
+	uint16		content[13];
+	bool		negative = value < 0;
+	unsigned __int128 rest = negative ? -(unsigned __int128) value : (unsigned __int128) value;
+	int			partial = scale % DIGIT_DECIMALS;
+	int			weight = -((scale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS);	/* of the lowest digit */
+	int			ndigits = 0;
+	int			low = 0;
+	int			n = 1;
+	Size		size;
+	struct varlena *result;
+
+	Assert(scale >= 0 && scale <= 63);
+	if (partial != 0)
+	{
+		unsigned int unit = (unsigned int) PowerOfTen(partial);
+
+		digits[ndigits++] = (uint16) (rest % unit) * (uint16) PowerOfTen(DIGIT_DECIMALS - partial);
+		rest /= unit;
+	}
+	for (; rest != 0; rest /= NUMERIC_BASE)
+		digits[ndigits++] = (uint16) (rest % NUMERIC_BASE);
+	while (ndigits > 0 && digits[ndigits - 1] == 0)
+		ndigits--;
+	while (low < ndigits && digits[low] == 0)
+		low++;
+	if (ndigits == 0)
+		content[0] = (uint16) (HEADER_SHORT | (scale << 7));
+	else
+	{
+		weight += ndigits - 1;
+		content[0] = (uint16) (HEADER_SHORT | (negative ? SHORT_NEGATIVE : 0) | (scale << 7) |
+							   (weight & 0x7F));
+		for (int i = ndigits - 1; i >= low; i--)
+			content[n++] = digits[i];
+	}
+	size = VARHDRSZ + n * sizeof(uint16);
+	result = palloc(size);
+	SET_VARSIZE(result, size);
+	memcpy(VARDATA(result), content, n * sizeof(uint16));
+	return (Numeric) result;
+}

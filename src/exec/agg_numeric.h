@@ -1,0 +1,35 @@
+/*
+ * agg_numeric.h
+ *	  Exact sums of numerics.
+ */
+#ifndef BF_AGG_NUMERIC_H
+#define BF_AGG_NUMERIC_H
+
+#include "exec/agg_kernels.h"
+#include "utils/numeric.h"
+
+/* Numerics that 128 bits cannot hold, and those that are no number. */
+struct NumericRest
+{
+	Numeric		sum;			/* NULL: none */
+	int64		nans;
+	int64		plus_infs;
+	int64		minus_infs;
+};
+
+/* Add a numeric (not compressed, maybe with a short header) so many times; memory is the aggregate's. */
+extern void NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value, int64 times);
+
+/* Add the sum of another cell. */
+extern void NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other);
+
+/* What core's sum gives for the cell; only if values were added. */
+extern Numeric NumericSumResult(const AggCell *cell);
+
+/* Are all of the values numbers? */
+extern bool NumericSumIsFinite(const AggCell *cell);
+
+/* value * 10^-scale with that display scale, as core stores it; scale is 0 to 63. */
+extern Numeric NumericFromInt128(int128 value, int scale);
+
+#endif							/* BF_AGG_NUMERIC_H */
