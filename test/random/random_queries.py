@@ -25,6 +25,7 @@ MODES = {
     "on": [("bucketfdw.verify_order", "off")],
     "off": [("bucketfdw.enable", "off")],
     "force": FORCE,
+    "no routing": FORCE + [("bucketfdw.enable_routing", "off")],
     "no pruning": FORCE + [("bucketfdw.enable_pruning", "off")],
     "small memory": FORCE + [("work_mem", "'64kB'")],
     "parallel": FORCE + [("force_parallel_mode", "on"), ("min_parallel_table_scan_size", "0"), ("parallel_setup_cost", "0"),
@@ -99,6 +100,7 @@ class Tester:
         self.queries = self.skipped = self.executions = self.slow = 0
         self.joins = collections.Counter()
         self.bucketed = collections.Counter()
+        self.routed = collections.Counter()
         self.kinds = collections.Counter()
         self.failures = []
 
@@ -268,6 +270,7 @@ class Tester:
                 typ = node.get("Join Type", "?")
                 self.joins[typ] += 1
                 self.bucketed[typ] += provider == "BucketJoin"
+                self.routed[typ] += "Routed" in node
             for child in node.get("Plans", []):
                 walk(child)
         walk(json.loads(r.rows[0][0])[0]["Plan"])
@@ -397,7 +400,8 @@ class Tester:
                 try:
                     self.count_joins(query)
                 except Slow:
-                    pass
+                    if self.c.in_transaction:
+                        self.c.query("ROLLBACK TO q")
             else:
                 self.skipped += 1
         return fine
@@ -419,10 +423,14 @@ class Tester:
         total, hit = sum(self.joins.values()), sum(self.bucketed.values())
         print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared")
         print(f"{hit} of {total} joins were bucket joins: " + ", ".join(f"{t} {self.bucketed[t]} of {n}" for t, n in self.joins.most_common()) +
+              "; with one side sorted: " + (", ".join(f"{t} {n}" for t, n in self.routed.most_common() if n) or "none") +
               "; custom scans: " + ", ".join(f"{k} {n}" for k, n in self.kinds.most_common()))
         inner = self.joins["Inner"]
         if inner >= 100 and self.bucketed["Inner"] * 3 < inner:
             print("FAILURE: less than a third of the inner joins were bucket joins")
+            self.failures.append(None)
+        if inner >= 300 and sum(self.routed.values()) < 20:
+            print("FAILURE: hardly a join had one side sorted into the buckets of the other")
             self.failures.append(None)
         if self.failures:
             print(f"{len(self.failures)} failures")

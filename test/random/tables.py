@@ -1,4 +1,4 @@
-"""Random tables, each twice: schema h holds heap tables, schema b the same tables bucketed.
+"""Random tables, each twice: schema h holds heap tables, schema b the same tables, most of them bucketed.
 
 A round's tables are a list of operations (DDL, loads, transactions around them).  An operation is a small object that
 can be written as SQL for either schema, so that a failure can be reduced operation by operation and row by row."""
@@ -100,7 +100,7 @@ class Load(Op):
 
 class Table:
     def __init__(self, name):
-        self.partitioned = False
+        self.partitioned = self.heap = False
         self.name, self.columns, self.nrows, self.added, self.key_names = name, [], 0, 0, []
 
     def keys(self):
@@ -194,8 +194,13 @@ class World:
             options.append(f"compression '{rnd.choice(['lz4', 'zstd', 'none'])}'")
         opts = f"SERVER bucketfdw OPTIONS ({', '.join(options)})"
         ddl = ",\n  ".join(c.ddl() for c in cols)
-        if rnd.random() < 0.12:
+        kind = rnd.random()
+        if kind < 0.12:
             self.partitioned(t, key, ddl, opts)
+        elif kind < 0.35:
+            # no buckets here either: a partner whose rows are sorted into the buckets of the others
+            t.heap = True
+            self.op(*[f"CREATE TABLE {s}.{name} (\n  {ddl})" for s in SCHEMAS], table=name)
         else:
             self.op(f"CREATE TABLE h.{name} (\n  {ddl})", f"CREATE FOREIGN TABLE b.{name} (\n  {ddl})\n  {opts}", table=name)
         self.tables.append(t)
@@ -284,7 +289,7 @@ class World:
         """Tables made and overwritten by create_table_as."""
         rnd = self.rnd
         t = rnd.choice(self.tables)
-        if rnd.random() < 0.4 and not t.partitioned:
+        if rnd.random() < 0.4 and not t.partitioned and not t.heap:
             self.op(f"DELETE FROM h.{t.name} WHERE u % 2 = 0",
                     f"SELECT bucketfdw.create_table_as('b.{t.name}', 'SELECT * FROM h.{t.name}', mode => 'overwrite')", table=t.name)
         elif len(self.tables) < 5:
