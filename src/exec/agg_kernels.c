@@ -25,6 +25,15 @@ MinMaxKind(const Aggref *aggref, BatchAggKind kind)
 	return kind;
 }
 
+/* count(1) is count(*) */
+static bool
+CountsRows(const Aggref *aggref)
+{
+	Expr	   *arg = linitial_node(TargetEntry, aggref->args)->expr;
+
+	return IsA(arg, Const) && !((Const *) arg)->constisnull;
+}
+
 BatchAggKind
 BatchAggKindOf(const Aggref *aggref)
 {
@@ -36,7 +45,7 @@ BatchAggKindOf(const Aggref *aggref)
 		case F_COUNT_:
 			return BATCH_AGG_COUNT_ROWS;
 		case F_COUNT_ANY:
-			return BATCH_AGG_COUNT;
+			return CountsRows(aggref) ? BATCH_AGG_COUNT_ROWS : BATCH_AGG_COUNT;
 		case F_SUM_INT2:
 		case F_SUM_INT4:
 			return BATCH_AGG_SUM_INT;

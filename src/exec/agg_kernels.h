@@ -16,7 +16,7 @@
 typedef enum BatchAggKind
 {
 	BATCH_AGG_NONE = 0,
-	BATCH_AGG_COUNT_ROWS,		/* count(*), with a filter as count(x) */
+	BATCH_AGG_COUNT_ROWS,		/* count(*), count(1); with a filter as count(x) */
 	BATCH_AGG_COUNT,			/* count(x) */
 	BATCH_AGG_SUM_INT,			/* sum(int2), sum(int4): bigint */
 	BATCH_AGG_SUM_INT8,			/* sum(int8): numeric */

@@ -64,13 +64,13 @@ static const CustomPathMethods bucket_agg_path_methods = {
 	.PlanCustomPath = PlanBucketAgg,
 };
 
-/* The argument of an aggregate, without casts that change nothing; NULL: it has none. */
+/* The argument of an aggregate, without casts that change nothing; NULL: it needs none. */
 static Node *
 AggArgument(const Aggref *aggref)
 {
 	Node	   *arg;
 
-	if (aggref->args == NIL)
+	if (BatchAggKindOf(aggref) == BATCH_AGG_COUNT_ROWS || aggref->args == NIL)
 		return NULL;
 	arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
 	while (arg && IsA(arg, RelabelType))
