@@ -431,7 +431,9 @@ CREATE VIEW bucketfdw.tables AS
 			   WHERE o.relid <> b.relid
 				   AND o.hash_version = s.hash_version
 				   AND o.key_columns = s.key_columns
-				   AND o.classes[1:o.key_columns] = s.classes[1:s.key_columns]
+				   -- int (1) and numeric (2) meet
+				   AND pg_catalog.array_replace(o.classes[1:o.key_columns], 2::pg_catalog.int2, 1::pg_catalog.int2)
+				   = pg_catalog.array_replace(s.classes[1:s.key_columns], 2::pg_catalog.int2, 1::pg_catalog.int2)
 			   ORDER BY o.relid::pg_catalog.regclass::pg_catalog.text COLLATE pg_catalog."C"
 		   ) AS joins_with
 	FROM bucketfdw.bucket_tables b

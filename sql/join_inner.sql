@@ -94,7 +94,7 @@ SELECT sum(n) = (SELECT count(*) FROM a_h JOIN b_h USING (k)) FROM target;
 -- not a bucket join, unless by sorting: other key classes, other columns, volatile conditions
 SET bucketfdw.enable_routing = off;
 SELECT nodes('SELECT * FROM a_b JOIN b_b ON a_b.v = b_b.k', false) LIKE '%BucketJoin%' wrong_column,
-	nodes('SELECT * FROM a_b JOIN b_b ON a_b.k = b_b.u', false) LIKE '%BucketJoin%' int_with_numeric,
+	nodes('SELECT * FROM a_b JOIN b_b ON a_b.k = b_b.u', false) LIKE '%BucketJoin%' other_numeric_column,
 	nodes('SELECT * FROM a_b JOIN b_b ON a_b.k + 1 = b_b.k', false) LIKE '%BucketJoin%' expression,
 	nodes('SELECT * FROM a_b JOIN b_b ON a_b.k = b_b.k AND a_b.v > b_b.w * random()', false) LIKE '%BucketJoin%' is_volatile,
 	nodes('SELECT * FROM a_b JOIN b_b ON a_b.k < b_b.k', false) LIKE '%BucketJoin%' inequality;

@@ -244,7 +244,7 @@ CheckColocated(const CreateTableArgs *args, const BucketSpec *spec, TupleDesc de
 	bool		fits = spec->nkeys == with->nkeys && spec->nbuckets == with->nbuckets;
 
 	for (int i = 0; fits && i < spec->nkeys; i++)
-		fits = spec->sort[i].keyclass == with->sort[i].keyclass;
+		fits = KeyClassesMeet(spec->sort[i].keyclass, with->sort[i].keyclass);
 	if (!fits)
 	{
 		StringInfoData here;

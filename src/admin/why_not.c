@@ -204,6 +204,29 @@ SameColumns(const ComparedTable *a, const ComparedTable *b)
 		list_difference(BucketColumns(b), BucketColumns(a)) == NIL;
 }
 
+/*
+ * The statement that makes a copy of one table bucketed like the other; NULL:
+ * it has no columns of those names whose classes meet.
+ */
+static char *
+CopyLike(const ComparedTable *table, const ComparedTable *like)
+{
+	Oid			relid = RelationGetRelid(table->rel);
+	ListCell   *lc;
+	int			k = 0;
+
+	foreach(lc, BucketColumns(like))
+	{
+		AttrNumber	attnum = get_attnum(relid, strVal(lfirst(lc)));
+
+		if (attnum == InvalidAttrNumber ||
+			!KeyClassesMeet(KeyClassOfType(getBaseType(get_atttype(relid, attnum))),
+							like->spec->sort[k++].keyclass))
+			return NULL;
+	}
+	return BucketedCopyStatement(relid, BucketColumns(like), NIL, like->buckets);
+}
+
 /* The type both columns can be cast to without a change of what is equal; InvalidOid: none is known. */
 static Oid
 CommonType(KeyClass a, KeyClass b)
@@ -211,8 +234,6 @@ CommonType(KeyClass a, KeyClass b)
 	KeyClass	low = Min(a, b);
 	KeyClass	high = Max(a, b);
 
-	if (low == KEYCLASS_INT && high == KEYCLASS_NUMERIC)
-		return NUMERICOID;
 	if ((low == KEYCLASS_INT || low == KEYCLASS_NUMERIC) && high == KEYCLASS_FLOAT)
 		return FLOAT8OID;
 	if (low == KEYCLASS_INT && high == KEYCLASS_OID)
@@ -236,8 +257,7 @@ CompareTypes(ComparedTable *tables, int k, Rejection *rejection)
 	ComparedTable *wrong = &tables[KeyClassOfType(common) == a ? 1 : 0];
 	List	   *types = NIL;
 
-	rejection->code = Min(a, b) == KEYCLASS_INT && Max(a, b) == KEYCLASS_NUMERIC ?
-		REASON_INT_WITH_NUMERIC : REASON_TYPE_CLASS;
+	rejection->code = REASON_TYPE_CLASS;
 	if (!OidIsValid(common))
 		return;
 	for (int i = 0; i < wrong->spec->nkeys; i++)
@@ -253,6 +273,8 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 {
 	ComparedTable *a = &tables[0];
 	ComparedTable *b = &tables[1];
+	bool		reordered = false;
+	char	   *copy;
 	StringInfoData on;
 
 	for (int i = 0; i < 2; i++)
@@ -266,10 +288,12 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 		if (other->spec != NULL)
 		{
 			rejection->detail = psprintf("%s; %s", rejection->detail, SpecText(other));
-			rejection->hint = psprintf("Make a bucketed copy; bucket_by names the columns that are joined with %s: %s",
-									   other->label,
-									   BucketedCopyStatement(RelationGetRelid(tables[i].rel),
-															 BucketColumns(other), NIL, other->buckets));
+			copy = CopyLike(&tables[i], other);
+			rejection->hint = copy == NULL ?
+				psprintf("Make a copy with bucketfdw.create_table_as, bucketed by the columns that are joined with those of %s.",
+						 other->label) :
+				psprintf("Make a bucketed copy; bucket_by names the columns that are joined with %s: %s",
+						 other->label, copy);
 		}
 		return;
 	}
@@ -284,11 +308,12 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 	}
 	rejection->detail = psprintf("%s; %s", SpecText(a), SpecText(b));
 	initStringInfo(&on);
+	reordered = SameColumns(a, b) && !equal(BucketColumns(a), BucketColumns(b));
 	for (int k = 0; k < Min(a->spec->nkeys, b->spec->nkeys); k++)
 	{
-		if (a->spec->sort[k].keyclass != b->spec->sort[k].keyclass)
+		if (!KeyClassesMeet(a->spec->sort[k].keyclass, b->spec->sort[k].keyclass))
 		{
-			if (a->spec->nkeys == b->spec->nkeys && !SameColumns(a, b))
+			if (a->spec->nkeys == b->spec->nkeys && !reordered)
 				CompareTypes(tables, k, rejection);
 			else
 				rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
@@ -299,7 +324,7 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 	}
 	if (a->spec->nkeys != b->spec->nkeys)
 		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
-	else if (SameColumns(a, b) && !equal(BucketColumns(a), BucketColumns(b)))
+	else if (reordered)
 		rejection->code = REASON_BUCKET_COLUMN_ORDER;
 	if (rejection->code == REASON_NONE)
 	{
@@ -308,10 +333,23 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 		rejection->hint = psprintf("Join ON %s: %d bucket group%s.", on.data, groups, groups == 1 ? "" : "s");
 	}
 	else if (rejection->hint == NULL)
-		rejection->hint = psprintf("Make a copy of %s bucketed like %s; bucket_by names the columns that are joined: %s",
-								   b->label, a->label,
-								   BucketedCopyStatement(RelationGetRelid(b->rel), BucketColumns(a), NIL,
-														 a->buckets));
+	{
+		ComparedTable *table = b;
+		ComparedTable *like = a;
+
+		copy = CopyLike(table, like);
+		if (copy == NULL)
+		{
+			table = a;
+			like = b;
+			copy = CopyLike(table, like);
+		}
+		rejection->hint = copy == NULL ?
+			psprintf("Make a copy of %s or %s with bucketfdw.create_table_as, bucketed by the columns that are joined with those of the other.",
+					 a->label, b->label) :
+			psprintf("Make a copy of %s bucketed like %s; bucket_by names the columns that are joined: %s",
+					 table->label, like->label, copy);
+	}
 }
 
 Datum

@@ -101,8 +101,8 @@ BlockBelowBound(const BucketSpec *spec, const FileBlock *block, const KeyBound *
 
 		if (last->isnull)
 			return false;
-		c = KeyCompare(spec->sort[k].keyclass, spec->sort[k].typid, last->value,
-					   bound->types[k], bound->values[k]);
+		c = KeyCompareAcross(spec->sort[k].keyclass, spec->sort[k].typid, last->value,
+							 bound->classes[k], bound->types[k], bound->values[k]);
 		if (last->truncated)
 		{
 			struct varlena *lv = (struct varlena *) DatumGetPointer(last->value);
@@ -132,8 +132,8 @@ BlockAboveBound(const BucketSpec *spec, const FileBlock *block, const KeyBound *
 		/* NULLs are last */
 		if (first->isnull)
 			return true;
-		c = KeyCompare(spec->sort[k].keyclass, spec->sort[k].typid, first->value,
-					   bound->types[k], bound->values[k]);
+		c = KeyCompareAcross(spec->sort[k].keyclass, spec->sort[k].typid, first->value,
+							 bound->classes[k], bound->types[k], bound->values[k]);
 		if (c > 0)
 			return true;
 		/* the real value is not less than its prefix, but may be greater */

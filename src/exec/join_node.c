@@ -20,6 +20,7 @@ MergeSpecOf(BatchInput *input, MergeInputSpec *spec)
 	spec->arg = input;
 	spec->keycols = input->keycols;
 	spec->keytypes = input->keytypes;
+	spec->keyclasses = input->keyclasses;
 	spec->ncols = input->ncols;
 	spec->typlen = input->typlen;
 	spec->typbyval = input->typbyval;
@@ -69,7 +70,7 @@ JoinNodeStart(BucketJoinState *state)
 		MergeSpecOf(&state->input[0], &left);
 		MergeSpecOf(&state->input[1], &right);
 		state->merge = MergeJoinCreate(MergeTypeOf(state->jointype), state->joinqual != NULL,
-									   state->input[0].nkeys, state->input[0].keyclasses,
+									   state->input[0].nkeys,
 									   &left, &right, (Size) work_mem * 1024);
 		state->pairs = palloc(sizeof(MergePairs));
 	}

@@ -19,8 +19,8 @@ CompareTuple(const BucketSpec *spec, const StatValue *tuple, const KeyBound *key
 
 		if (tuple[k].isnull)
 			return 1;
-		c = KeyCompare(spec->sort[k].keyclass, spec->sort[k].typid, tuple[k].value,
-					   key->types[k], key->values[k]);
+		c = KeyCompareAcross(spec->sort[k].keyclass, spec->sort[k].typid, tuple[k].value,
+							 key->classes[k], key->types[k], key->values[k]);
 		/* what is longer is not less */
 		if (c > 0)
 			return c;
@@ -82,8 +82,8 @@ RowBeforeCut(const BucketSpec *spec, Batch *batch, const int *cols, int row, con
 
 		if (vec->nulls && vec->nulls[row])
 			return false;
-		c = KeyCompare(spec->sort[k].keyclass, spec->sort[k].typid, vec->values[row],
-					   cut->key.types[k], cut->key.values[k]);
+		c = KeyCompareAcross(spec->sort[k].keyclass, spec->sort[k].typid, vec->values[row],
+							 cut->key.classes[k], cut->key.types[k], cut->key.values[k]);
 		if (c != 0)
 			return c < 0;
 	}

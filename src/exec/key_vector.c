@@ -56,9 +56,13 @@ IsSmall(Oid typid)
 }
 
 void
-KeyVectorsPack(KeyVector *a, KeyVector *b)
+KeyVectorsAlign(KeyVector *a, KeyVector *b)
 {
-	if (a->nkeys < 2 || !IsInteger(a->classes[0]) || !IsInteger(a->classes[1]))
+	/* integers with numerics: the image of a numeric is an integer too */
+	a->floors = b->floors = a->classes[0] != b->classes[0];
+	if (a->nkeys < 2 || a->classes[0] != b->classes[0] || a->classes[1] != b->classes[1])
+		return;
+	if (!IsInteger(a->classes[0]) || !IsInteger(a->classes[1]))
 		return;
 	a->always_packed = IsSmall(a->types[0]) && IsSmall(b->types[0]) &&
 		IsSmall(a->types[1]) && IsSmall(b->types[1]);
@@ -195,6 +199,18 @@ KeyImage64(KeyClass keyclass, Oid typid, Datum value)
 	}
 }
 
+int64
+KeyBoundImage(const KeyBound *bound, KeyClass keyclass)
+{
+	if (bound->classes[0] != keyclass)
+	{
+		/* of the classes that meet, only integers decide alone */
+		Assert(keyclass == KEYCLASS_INT && bound->classes[0] == KEYCLASS_NUMERIC);
+		return KeyNumericFloor(bound->values[0]);
+	}
+	return KeyImage64(keyclass, bound->types[0], bound->values[0]);
+}
+
 /*
  * Images of texts from entry "from" on, without their first skip bytes.
  * Texts hold no zero bytes: what is as short as an image is told by it.
@@ -234,6 +250,8 @@ EntryImage(const KeyVector *kv, const ColumnVector *vec, int row)
 {
 	if (vec->nulls && vec->nulls[row])
 		return KEY64_NULL;
+	if (kv->floors && kv->classes[0] == KEYCLASS_NUMERIC)
+		return KeyNumericFloor(vec->values[row]);
 	return KeyImage64(kv->classes[0], kv->types[0], vec->values[row]);
 }
 
@@ -418,10 +436,12 @@ KeyVectorFillBeside(KeyVector *kv, Batch *batch, bool keep_nulls, KeyVector *oth
 	return true;
 }
 
-/* Are two non-null values of a class equal? */
+/* Are two non-null values, of the same class or of two that meet, equal? */
 static inline bool
-ValuesEqual(KeyClass keyclass, Oid atype, Datum a, Oid btype, Datum b)
+ValuesEqual(KeyClass keyclass, Oid atype, Datum a, KeyClass bclass, Oid btype, Datum b)
 {
+	if (keyclass != bclass)
+		return KeyCompareAcross(keyclass, atype, a, bclass, btype, b) == 0;
 	if (keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BYTEA)
 	{
 		const struct varlena *v = (const struct varlena *) DatumGetPointer(a);
@@ -449,7 +469,7 @@ KeyVectorKeepEqual(const KeyVector *a, uint16 *arows, const KeyVector *b, uint16
 			arows[kept] = arows[i];
 			brows[kept] = brows[i];
 			kept += ValuesEqual(a->classes[k], a->types[k], avalues[arows[i]],
-								b->types[k], bvalues[brows[i]]);
+								b->classes[k], b->types[k], bvalues[brows[i]]);
 		}
 		n = kept;
 	}
@@ -474,8 +494,8 @@ KeyVectorCompareFlags(const KeyVector *a, int i, const KeyVector *b, int j, cons
 			continue;
 		if (anull || bnull)
 			return (anull == (flags && (flags[k] & BF_SORT_NULLS_FIRST))) ? -1 : 1;
-		c = KeyCompare(a->classes[k], a->types[k], av->values[arow],
-					   b->types[k], bv->values[brow]);
+		c = KeyCompareAcross(a->classes[k], a->types[k], av->values[arow],
+							 b->classes[k], b->types[k], bv->values[brow]);
 		if (c != 0)
 			return (c < 0) == !(flags && (flags[k] & BF_SORT_DESC)) ? -1 : 1;
 	}
@@ -500,8 +520,8 @@ KeyVectorCompareBound(const KeyVector *kv, int entry, const KeyBound *bound)
 
 		if (vec->nulls && vec->nulls[row])
 			return 1;
-		c = KeyCompare(kv->classes[k], kv->types[k], vec->values[row],
-					   bound->types[k], bound->values[k]);
+		c = KeyCompareAcross(kv->classes[k], kv->types[k], vec->values[row],
+							 bound->classes[k], bound->types[k], bound->values[k]);
 		if (c != 0)
 			return c;
 	}

@@ -6,7 +6,8 @@
  * For one key column of a fixed class, and for a batch of short texts, the
  * int64 decides alone ("exact").  Otherwise it is a monotone image of the
  * first key column: unequal images order the rows, equal ones need the full
- * comparison.  Includes no planner or executor header.
+ * comparison.  Two vectors may be of different classes that meet
+ * (KeyClassesMeet).  Includes no planner or executor header.
  */
 #ifndef BF_KEY_VECTOR_H
 #define BF_KEY_VECTOR_H
@@ -30,6 +31,7 @@ typedef struct KeyVector
 	int		   *cols;			/* batch columns of the keys */
 	KeyClass   *classes;
 	Oid		   *types;
+	bool		floors;			/* the other vector holds integers, or numerics, where this has numerics, or integers */
 	bool		decides;		/* by the key's class, equal images are equal keys */
 	int			low_bits;		/* the second key may share the image with the first: its bits there; 0: no */
 	bool		always_packed;	/* by their types, both keys fit */
@@ -57,12 +59,12 @@ extern void KeyVectorInit(KeyVector *kv, int nkeys, const int *cols,
 						  const KeyClass *classes, const Oid *types);
 
 /*
- * Let one image hold the first two keys, where both are integers, dates or the
- * like and the values of the batches allow it.  Images of vectors that are
- * compared must be made one way: so this is for two that are filled beside
- * each other.
+ * For two vectors that are filled beside each other and compared, whose images
+ * must be made one way: those of integers and numerics become comparable; and
+ * one image may hold the first two keys, where both are integers, dates or the
+ * like and the values of the batches allow it.
  */
-extern void KeyVectorsPack(KeyVector *a, KeyVector *b);
+extern void KeyVectorsAlign(KeyVector *a, KeyVector *b);
 
 /*
  * Prepare the selected rows of a batch.  keep_nulls: rows with a NULL key are
@@ -120,6 +122,13 @@ extern int	KeyVectorCompareBound(const KeyVector *kv, int entry, const KeyBound 
 
 /* First entry at or after "from" whose key is not below the bound. */
 extern int	KeyVectorLowerBound(const KeyVector *kv, int from, const KeyBound *bound);
+
+/*
+ * An image for the first key of a bound that no image of a row of that class,
+ * which must be one whose images decide alone, has below it unless the row is
+ * below the bound.
+ */
+extern int64 KeyBoundImage(const KeyBound *bound, KeyClass keyclass);
 
 /* Image of one non-null value; the same function for both sides of a join. */
 extern int64 KeyImage64(KeyClass keyclass, Oid typid, Datum value);

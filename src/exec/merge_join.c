@@ -75,12 +75,11 @@ struct MergeJoin
 };
 
 static void
-InitSide(MergeSide *side, int nkeys, const KeyClass *classes, const MergeInputSpec *spec,
-		 bool preserved, bool flags)
+InitSide(MergeSide *side, int nkeys, const MergeInputSpec *spec, bool preserved, bool flags)
 {
 	side->spec = *spec;
 	side->preserved = preserved;
-	KeyVectorInit(&side->keys, nkeys, spec->keycols, classes, spec->keytypes);
+	KeyVectorInit(&side->keys, nkeys, spec->keycols, spec->keyclasses, spec->keytypes);
 	side->bound_values = palloc(nkeys * sizeof(Datum));
 	side->bound.nkeys = nkeys;
 	side->bound.classes = side->keys.classes;
@@ -91,20 +90,19 @@ InitSide(MergeSide *side, int nkeys, const KeyClass *classes, const MergeInputSp
 }
 
 MergeJoin *
-MergeJoinCreate(MergeType type, bool residual, int nkeys, const KeyClass *classes,
-				const MergeInputSpec *left, const MergeInputSpec *right,
-				Size work_bytes)
+MergeJoinCreate(MergeType type, bool residual, int nkeys,
+				const MergeInputSpec *left, const MergeInputSpec *right, Size work_bytes)
 {
 	MergeJoin  *join = palloc0(sizeof(MergeJoin));
 
 	join->type = type;
 	join->residual = residual;
 	join->first_only = !residual && (type == MERGE_SEMI || type == MERGE_ANTI);
-	InitSide(&join->left, nkeys, classes, left,
+	InitSide(&join->left, nkeys, left,
 			 type == MERGE_LEFT || type == MERGE_FULL || type == MERGE_ANTI,
 			 type != MERGE_INNER);
-	InitSide(&join->right, nkeys, classes, right, type == MERGE_FULL, type == MERGE_FULL);
-	KeyVectorsPack(&join->left.keys, &join->right.keys);
+	InitSide(&join->right, nkeys, right, type == MERGE_FULL, type == MERGE_FULL);
+	KeyVectorsAlign(&join->left.keys, &join->right.keys);
 	join->store = GroupStoreCreate(right->ncols, right->typlen, right->typbyval, work_bytes);
 	join->keycxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw stored key",
 										 ALLOCSET_SMALL_SIZES);

@@ -40,6 +40,7 @@ typedef struct MergeInputSpec
 	void	   *arg;
 	const int  *keycols;		/* batch columns of the keys */
 	const Oid  *keytypes;
+	const KeyClass *keyclasses; /* may differ from those of the other input if they meet */
 	int			ncols;			/* of its batches */
 	const int16 *typlen;		/* per column */
 	const bool *typbyval;
@@ -76,7 +77,7 @@ typedef struct MergeJoin MergeJoin;
  * memory for keys that are frequent on both inputs.
  */
 extern MergeJoin *MergeJoinCreate(MergeType type, bool residual,
-								  int nkeys, const KeyClass *classes,
+								  int nkeys,
 								  const MergeInputSpec *left, const MergeInputSpec *right,
 								  Size work_bytes);
 

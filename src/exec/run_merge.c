@@ -448,7 +448,7 @@ FillWindow(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
 		merge->spare = MemoryContextAlloc(leaf->cxt, merge->window_room * sizeof(WindowRow));
 	}
 	if (bound != NULL)
-		from = KeyImage64(bound->classes[0], bound->types[0], bound->values[0]);
+		from = KeyBoundImage(bound, merge->classes[0]);
 	for (int i = 0; i < leaf->ncursors; i++)
 	{
 		BlockCursor *cursor = &leaf->cursors[i];
@@ -501,7 +501,7 @@ NextOfWindow(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
 
 	if (bound != NULL && merge->window_at < merge->nwindow)
 	{
-		uint64		image = (uint64) KeyImage64(bound->classes[0], bound->types[0], bound->values[0]) ^
+		uint64		image = (uint64) KeyBoundImage(bound, merge->classes[0]) ^
 			(UINT64CONST(1) << 63);
 		int			at = merge->window_at;
 		int			to = merge->nwindow;

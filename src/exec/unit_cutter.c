@@ -221,8 +221,8 @@ CompareKeys(const CutEntry *x, const CutEntry *y)
 		return x->nulls - y->nulls;
 	for (int k = 0; k < x->key.nkeys; k++)
 	{
-		int			c = KeyCompare(x->key.classes[k], x->key.types[k], x->key.values[k],
-								   y->key.types[k], y->key.values[k]);
+		int			c = KeyCompareAcross(x->key.classes[k], x->key.types[k], x->key.values[k],
+										 y->key.classes[k], y->key.types[k], y->key.values[k]);
 
 		if (c != 0)
 			return c;

@@ -54,7 +54,7 @@ GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses, bool *ot
 			continue;
 		}
 		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
-			keyclass != input->classes[k])
+			!KeyClassesMeet(keyclass, input->classes[k]))
 			return REASON_TYPE_CLASS;
 		if (!CollationAllows(keyclass, exprCollation(expr), false))
 			return REASON_COLLATION;

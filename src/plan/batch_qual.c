@@ -19,6 +19,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "plan/batch_qual.h"
+#include "plan/key_expr.h"
 #include "spec/collation.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -266,6 +267,36 @@ ConstantOfColumnType(Const *value, KeyClass column, LeafQualOp *op)
 	return NULL;
 }
 
+/*
+ * An integer column compared with a constant numeric, for which the parser
+ * casts the column: the integer, and the comparison with it that keeps the
+ * same rows.  NULL if there is none.
+ */
+static Const *
+IntegerOfNumeric(Const *value, LeafQualOp *op)
+{
+	Datum		numeric;
+	bool		exact;
+
+	if (value->constisnull)
+		return NULL;
+	numeric = PointerGetDatum(PG_DETOAST_DATUM(value->constvalue));
+	if (KeyNumericBeyond(numeric, &exact))
+		return NULL;
+	if (!exact)
+	{
+		/* no integer is equal; the one below is less */
+		if (*op == LEAF_LT)
+			*op = LEAF_LE;
+		else if (*op == LEAF_GE)
+			*op = LEAF_GT;
+		else if (*op == LEAF_EQ || *op == LEAF_NE)
+			return NULL;
+	}
+	return makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(KeyNumericFloor(numeric)),
+					 false, FLOAT8PASSBYVAL);
+}
+
 static bool
 QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 {
@@ -276,9 +307,9 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 
 	if (list_length(op->args) != 2)
 		return false;
-	if (RelationSide(linitial(op->args), varno, qual))
+	if (RelationSide(StripNumericCast(linitial(op->args)), varno, qual))
 		other = lsecond(op->args);
-	else if (RelationSide(lsecond(op->args), varno, qual))
+	else if (RelationSide(StripNumericCast(lsecond(op->args)), varno, qual))
 	{
 		other = linitial(op->args);
 		opno = get_commutator(opno);
@@ -288,7 +319,16 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	if (!OidIsValid(opno) || !IsRunTimeConstant(other, varno) ||
 		!ComparisonOfOperator(opno, &qual->op, &keyclass, &right))
 		return false;
-	if (right != keyclass)
+	if (keyclass == KEYCLASS_NUMERIC && KeyClassOfType(qual->coltype) == KEYCLASS_INT)
+	{
+		/* bucket_id is an integer too */
+		other = IsA(other, Const) && ((Const *) other)->consttype == NUMERICOID && qual->modulus == 0 ?
+			(Node *) IntegerOfNumeric((Const *) other, &qual->op) : NULL;
+		if (other == NULL)
+			return false;
+		keyclass = KEYCLASS_INT;
+	}
+	else if (right != keyclass)
 	{
 		other = IsA(other, Const) ? (Node *) ConstantOfColumnType((Const *) other, keyclass, &qual->op) : NULL;
 		if (other == NULL)

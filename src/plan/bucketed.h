@@ -17,8 +17,8 @@
 typedef struct BucketInput
 {
 	int			nkeys;
-	KeyClass   *classes;		/* per key */
-	List	  **vars;			/* per key: expressions equal to it in every row, see key_expr.h */
+	KeyClass   *classes;		/* per key, that of the first of its expressions */
+	List	  **vars;			/* per key: expressions equal to it in every row, of classes that meet; see key_expr.h */
 	Path	   *path;			/* batches for a bucket join above; never given to add_path */
 	Path	   *rows_path;		/* rows for the executor, all rows of a key together */
 	Path	   *partial_rows_path;	/* the same, each key in one process; NULL: none */

@@ -4,7 +4,7 @@
  *
  * A wrong answer here loses rows, so the test is by kind of equality: the
  * operator's declared inputs, and the columns under any cast, must be of one
- * key class.  Binary-compatible casts between classes (int4 to oid, citext to
+ * key class; only integers may stand against numerics, as numerics.  Binary-compatible casts between classes (int4 to oid, citext to
  * text) thereby fail, and so do cross-type operators of other meaning (date =
  * timestamp).
  */
@@ -21,6 +21,12 @@
 #include "plan/join_keys.h"
 #include "plan/key_expr.h"
 #include "utils/lsyscache.h"
+
+Var *
+StripToKey(Node *node)
+{
+	return StripToColumn(StripNumericCast(node));
+}
 
 Var *
 StripToColumn(Node *node)
@@ -42,7 +48,7 @@ SideIsKey(Node *side, EquivalenceClass *ec, JoinType jointype, const List *vars,
 {
 	ListCell   *lc;
 
-	if (IsKeyExpr(side, vars, keyclass))
+	if (IsKeyExpr(StripNumericCast(side), vars, keyclass))
 		return true;
 	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) ||
 		ec == NULL || ec->ec_has_volatile || BfEclassBelowOuterJoin(ec))
@@ -52,7 +58,7 @@ SideIsKey(Node *side, EquivalenceClass *ec, JoinType jointype, const List *vars,
 		EquivalenceMember *em = lfirst(lc);
 
 		if (!em->em_is_child && !em->em_is_const &&
-			IsKeyExpr((Node *) em->em_expr, vars, keyclass))
+			IsKeyExpr(StripNumericCast((Node *) em->em_expr), vars, keyclass))
 			return true;
 	}
 	return false;
@@ -78,7 +84,6 @@ ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
 			  RelOptInfo *y, const BucketInput *yinput, int k, bool *exactly)
 {
 	OpExpr	   *op = (OpExpr *) rinfo->clause;
-	KeyClass	keyclass = xinput->classes[k];
 	KeyClass	opclass;
 	Node	   *xside;
 	Node	   *yside;
@@ -88,9 +93,10 @@ ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
 		list_length(op->args) != 2 ||
 		rinfo->mergeopfamilies == NIL || !OidIsValid(rinfo->hashjoinoperator))
 		return false;
-	if (yinput->classes[k] != keyclass ||
-		KeyOperatorStrategy(op->opno, &opclass) != BTEqualStrategyNumber ||
-		opclass != keyclass || !CollationAllows(keyclass, op->inputcollid, false))
+	if (KeyOperatorStrategy(op->opno, &opclass) != BTEqualStrategyNumber ||
+		!KeyClassesMeet(xinput->classes[k], opclass) ||
+		!KeyClassesMeet(yinput->classes[k], opclass) ||
+		!CollationAllows(opclass, op->inputcollid, false))
 		return false;
 	xside = ClauseSide(rinfo, x->relids, y->relids);
 	if (xside == NULL)
@@ -99,12 +105,13 @@ ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
 	yside = swapped ? linitial(op->args) : lsecond(op->args);
 
 	update_mergeclause_eclasses(root, rinfo);
-	*exactly = IsKeyExpr(xside, xinput->vars[k], keyclass) && IsKeyExpr(yside, yinput->vars[k], keyclass);
+	*exactly = IsKeyExpr(StripNumericCast(xside), xinput->vars[k], opclass) &&
+		IsKeyExpr(StripNumericCast(yside), yinput->vars[k], opclass);
 	return *exactly ||
 		(SideIsKey(xside, swapped ? rinfo->right_ec : rinfo->left_ec, jointype,
-				   xinput->vars[k], keyclass) &&
+				   xinput->vars[k], opclass) &&
 		 SideIsKey(yside, swapped ? rinfo->left_ec : rinfo->right_ec, jointype,
-				   yinput->vars[k], keyclass));
+				   yinput->vars[k], opclass));
 }
 
 void
@@ -148,7 +155,8 @@ FixedValues(PlannerInfo *root, List *vars, KeyClass keyclass)
 
 			if (!rinfo->pseudoconstant &&
 				BatchQualFromClause(rinfo->clause, var->varno, &qual, &value) &&
-				qual.op == LEAF_EQ && qual.attnum == var->varattno && qual.keyclass == keyclass)
+				qual.op == LEAF_EQ && qual.attnum == var->varattno &&
+				KeyClassesMeet(qual.keyclass, keyclass))
 				values = list_concat(values, value);
 		}
 	}
@@ -167,6 +175,7 @@ SameValue(KeyClass keyclass, Node *a, Node *b)
 {
 	Datum		values[2];
 	Oid			types[2];
+	KeyClass	classes[2];
 
 	if (equal(a, b))
 		return true;
@@ -178,12 +187,13 @@ SameValue(KeyClass keyclass, Node *a, Node *b)
 			return false;
 		types[i] = getBaseType(value->consttype);
 		values[i] = value->constvalue;
-		if (KeyClassOfType(types[i]) != keyclass)
+		classes[i] = KeyClassOfType(types[i]);
+		if (!KeyClassesMeet(classes[i], keyclass))
 			return false;
 		if (value->constlen == -1)
 			values[i] = PointerGetDatum(PG_DETOAST_DATUM(values[i]));
 	}
-	return KeyCompare(keyclass, types[0], values[0], types[1], values[1]) == 0;
+	return KeyCompareAcross(classes[0], types[0], values[0], classes[1], types[1], values[1]) == 0;
 }
 
 /*
@@ -228,7 +238,7 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 	{
 		bool		found = false;
 
-		if (outer->classes[k] != inner->classes[k])
+		if (!KeyClassesMeet(outer->classes[k], inner->classes[k]))
 			return REASON_TYPE_CLASS;
 		foreach(lc, clauses->joinquals)
 		{

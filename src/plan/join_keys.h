@@ -35,6 +35,9 @@ extern bool KeyIsConstant(PlannerInfo *root, const BucketInput *input, int k);
 /* The column an expression is, under casts that do not change its value; NULL: none. */
 extern Var *StripToColumn(Node *node);
 
+/* The same, also of an integer that is cast to numeric to be compared as such. */
+extern Var *StripToKey(Node *node);
+
 /*
  * Does a clause equate the k-th keys of two inputs?  *exactly: by naming
  * them, without a detour over equivalence classes.

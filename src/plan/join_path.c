@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "exec/bucket_join.h"
 #include "guc.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "plan/join_check.h"
@@ -15,6 +16,7 @@
 #include "plan/join_plan.h"
 #include "plan/key_expr.h"
 #include "plan/partial_path.h"
+#include "utils/lsyscache.h"
 
 static set_join_pathlist_hook_type prev_join_hook = NULL;
 
@@ -51,6 +53,21 @@ HasMergedColumns(PlannerInfo *root)
 	return false;
 }
 
+/* The expressions of a key that are of a class. */
+static List *
+OfClass(const List *exprs, KeyClass keyclass)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		if (KeyClassOfType(getBaseType(exprType(lfirst(lc)))) == keyclass)
+			result = lappend(result, lfirst(lc));
+	}
+	return result;
+}
+
 /*
  * What is equal to the keys in the join's result; NULL when there is no such
  * expression.
@@ -76,12 +93,17 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 			input->vars[k] = list_concat_copy(outer->vars[k], inner->vars[k]);
 		else
 			input->vars[k] = list_copy(outer->vars[k]);
-		/* which core makes of a full join that a condition rules rows out of */
-		if (merge)
+		/*
+		 * which core makes of a full join that a condition rules rows out of;
+		 * a merged value is made of the first expressions of both sides, so
+		 * that all must be of their class
+		 */
+		if (merge && outer->classes[k] == inner->classes[k])
 			input->vars[k] = list_concat(input->vars[k],
-										 MergedKeyExprs(outer->vars[k],
+										 MergedKeyExprs(OfClass(outer->vars[k], outer->classes[k]),
 														jointype == JOIN_FULL ? ojrelid : 0,
-														inner->vars[k], ojrelid));
+														OfClass(inner->vars[k], inner->classes[k]),
+														ojrelid));
 		if (input->vars[k] == NIL)
 			return NULL;
 	}

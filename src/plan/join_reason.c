@@ -147,7 +147,6 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 	Oid			right;
 	Oid			target;
 	List	   *statements = NIL;
-	char	   *whole = "";
 
 	op_input_types(op->opno, &left, &right);
 	/* of date = timestamp the one that holds both */
@@ -162,18 +161,17 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 		rejection->hint = "Leave out the COLLATE of the nondeterministic collation.";
 		return;
 	}
-	if (oclass == iclass && opclass == oclass)
+	if (KeyClassesMeet(oclass, iclass) && KeyClassesMeet(opclass, oclass))
 	{
 		rejection->code = REASON_EXPRESSION_ON_KEY;
 		rejection->detail = psprintf("%s or %s is cast to a narrower type in the condition",
 									 ColumnLabel(root, outer->column), ColumnLabel(root, inner->column));
-		rejection->hint = psprintf("Write %s = %s without the cast.",
-								   ColumnLabel(root, outer->column), ColumnLabel(root, inner->column));
+		rejection->hint = psprintf("Write %s = %s without the cast%s.",
+								   ColumnLabel(root, outer->column), ColumnLabel(root, inner->column),
+								   oclass != iclass ? ", if the numerics are whole numbers" : "");
 		return;
 	}
-	rejection->code = (oclass == KEYCLASS_INT && iclass == KEYCLASS_NUMERIC) ||
-		(oclass == KEYCLASS_NUMERIC && iclass == KEYCLASS_INT) ?
-		REASON_INT_WITH_NUMERIC : REASON_TYPE_CLASS;
+	rejection->code = REASON_TYPE_CLASS;
 	rejection->detail = psprintf("%s is %s, %s is %s, and the condition compares them as %s%s",
 								 ColumnLabel(root, outer->column), ColumnType(outer->column),
 								 ColumnLabel(root, inner->column), ColumnType(inner->column),
@@ -190,15 +188,11 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 	{
 		const BucketInput *input = i == 0 ? outerinput : innerinput;
 
-		if (input->classes[sides[i]->key] != opclass)
+		if (!KeyClassesMeet(input->classes[sides[i]->key], opclass))
 			statements = lappend(statements, CastCopy(root, sides[i], input, target));
-		else if (rejection->code == REASON_INT_WITH_NUMERIC)
-			whole = psprintf(" If all values of %s are whole numbers that fit: %s",
-							 ColumnLabel(root, sides[i]->column),
-							 CastCopy(root, sides[i], input, INT8OID));
 	}
-	rejection->hint = psprintf("Make a copy with the type changed and use it instead: %s%s",
-							   WordList(statements), whole);
+	rejection->hint = psprintf("Make a copy with the type changed and use it instead: %s",
+							   WordList(statements));
 }
 
 /* Is the key fixed by a constant on both sides, so that no condition between them is left? */
@@ -217,7 +211,7 @@ BothConstant(PlannerInfo *root, const BucketInput *outer, const BucketInput *inn
 			continue;
 		foreach(lm, ec->ec_members)
 		{
-			Var		   *var = StripToColumn((Node *) ((EquivalenceMember *) lfirst(lm))->em_expr);
+			Var		   *var = StripToKey((Node *) ((EquivalenceMember *) lfirst(lm))->em_expr);
 
 			if (var == NULL)
 				continue;
@@ -233,7 +227,7 @@ static int
 Rank(BucketReason code)
 {
 	static const BucketReason order[] = {
-		REASON_NONE, REASON_INT_WITH_NUMERIC, REASON_TYPE_CLASS, REASON_COLLATION,
+		REASON_NONE, REASON_TYPE_CLASS, REASON_COLLATION,
 		REASON_EXPRESSION_ON_KEY, REASON_BUCKET_COLUMN_ORDER,
 		REASON_OUTER_JOIN_POSITION, REASON_BUCKET_COLUMNS_DIFFER, REASON_JOIN_KEYS_SUBSET,
 		REASON_CONSTANT_KEY, REASON_KEY_NOT_EQUAL_JOINED

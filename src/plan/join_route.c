@@ -10,6 +10,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "plan/join_check.h"
+#include "utils/lsyscache.h"
 
 /* The column of rel that the join equates with key k of the input of other, or NULL. */
 static Var *
@@ -26,10 +27,11 @@ RouteColumn(JoinCandidate *join, RelOptInfo *other, const BucketInput *input,
 
 		if (!IsJoinEquality(rinfo))
 			continue;
-		var = StripToColumn(ClauseSide(rinfo, rel->relids, other->relids));
+		var = StripToKey(ClauseSide(rinfo, rel->relids, other->relids));
 		if (var == NULL || var->varattno <= 0)
 			continue;
 		route->vars[k] = list_make1(var);
+		route->classes[k] = KeyClassOfType(getBaseType(var->vartype));
 		if (ClauseEquates(join->root, rinfo, join->jointype, other, input, rel, route, k, &exactly))
 			return var;
 	}
@@ -47,7 +49,7 @@ RouteTo(JoinCandidate *join, RelOptInfo *other, const BucketInput *input, RelOpt
 		return NULL;
 	route = palloc0(sizeof(BucketInput));
 	route->nkeys = input->nkeys;
-	route->classes = input->classes;
+	route->classes = palloc0(input->nkeys * sizeof(KeyClass));
 	route->vars = palloc0(input->nkeys * sizeof(List *));
 	route->nbuckets = input->nbuckets;
 	route->path = path;

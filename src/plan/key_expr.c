@@ -69,6 +69,22 @@ StripCasts(Node *node)
 	}
 }
 
+Node *
+StripNumericCast(Node *node)
+{
+	if (node == NULL || !IsA(node, FuncExpr))
+		return node;
+	switch (((FuncExpr *) node)->funcid)
+	{
+		case F_NUMERIC_INT2:
+		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
+			return linitial(((FuncExpr *) node)->args);
+		default:
+			return node;
+	}
+}
+
 /* COALESCE of two; NULL: it is something else. */
 static CoalesceExpr *
 AsMerged(Node *node)
@@ -114,7 +130,7 @@ IsKeyExpr(Node *expr, const List *key, KeyClass keyclass)
 
 	/* under COALESCE all is of its type, so that the class of the columns need not be asked for */
 	expr = StripCasts(expr);
-	if (expr == NULL || KeyClassOfType(getBaseType(exprType(expr))) != keyclass)
+	if (expr == NULL || !KeyClassesMeet(KeyClassOfType(getBaseType(exprType(expr))), keyclass))
 		return false;
 	foreach(lc, key)
 	{

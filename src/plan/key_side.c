@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "compat.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -144,6 +145,11 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 				continue;
 			LookAtSide(root, side, input, &key);
 			column = ColumnUnderCasts(ClauseSide(rinfo, otherrel->relids, keyrel->relids));
+
+			/* what an extension's operator calls equal, as that of citext, a cast to the key's type may not */
+			if (column != NULL && ((OpExpr *) rinfo->clause)->opno >= FirstNormalObjectId &&
+				KeyClassOfType(getBaseType(column->vartype)) == KEYCLASS_NONE)
+				continue;
 			if (key.key == k && column != NULL && column->varno == otherno && column->varattno > 0)
 				found = column;
 		}
@@ -178,6 +184,8 @@ UnbucketableReason(PlannerInfo *root, Var *column, Rejection *rejection)
 		return false;
 	rejection->detail = psprintf("%s is %s, which cannot be a bucket column (%s can)",
 								 ColumnLabel(root, column), ColumnType(column), KeyClassTypeList());
+	if (rejection->hint == NULL)
+		rejection->hint = "Store the key in both tables as a column of one of these types that is equal in the same rows, such as lower(column) of a citext, and bucket and join by it.";
 	return true;
 }
 
@@ -187,7 +195,7 @@ CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
 	Var		   *columns[2] = {a, b};
 	List	   *statements = NIL;
 	Oid			first = InvalidOid;
-	Rejection	ignored;
+	Rejection	ignored = {0};
 
 	for (int i = 0; i < 2; i++)
 	{

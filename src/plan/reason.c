@@ -27,7 +27,6 @@ static const char *const reason_names[] = {
 	[REASON_KEY_NOT_EQUAL_JOINED] = "key_not_equal_joined",
 	[REASON_EXPRESSION_ON_KEY] = "expression_on_key",
 	[REASON_TYPE_CLASS] = "type_class",
-	[REASON_INT_WITH_NUMERIC] = "int_with_numeric",
 	[REASON_COLLATION] = "collation",
 	[REASON_JOIN_KEYS_SUBSET] = "join_keys_subset",
 	[REASON_BUCKET_COLUMN_ORDER] = "bucket_column_order",

@@ -136,3 +136,14 @@ KeyCompare(KeyClass keyclass, Oid atype, Datum a, Oid btype, Datum b)
 			}
 	}
 }
+
+int
+KeyCompareAcross(KeyClass aclass, Oid atype, Datum a, KeyClass bclass, Oid btype, Datum b)
+{
+	if (aclass == bclass)
+		return KeyCompare(aclass, atype, a, btype, b);
+	Assert(KeyClassesMeet(aclass, bclass));
+	if (aclass == KEYCLASS_NUMERIC)
+		return KeyNumericCompareInt64(a, KeySort64(bclass, btype, b));
+	return -KeyNumericCompareInt64(b, KeySort64(aclass, atype, a));
+}

@@ -5,7 +5,8 @@
  *
  * A class is a set of types that share one hash (over canonical bytes) and
  * one order (of the native value).  Two columns may meet in a bucket join
- * only when their classes are the same.  The numbers, the canonical bytes and
+ * only when their classes are the same, or are INT and NUMERIC, whose hash and
+ * order agree where their values do (KeyClassesMeet).  The numbers, the canonical bytes and
  * the orders are on disk: they never change, classes are only added.
  */
 #ifndef BF_KEY_CLASS_H
@@ -47,6 +48,14 @@ extern const char *KeyClassName(KeyClass keyclass);
 
 /* "smallint, integer, bigint, numeric, ...": the list shown when a key type is refused. */
 extern const char *KeyClassTypeList(void);
+
+/* May columns of two classes be compared, and meet in a bucket join? */
+static inline bool
+KeyClassesMeet(KeyClass a, KeyClass b)
+{
+	return a == b || (a == KEYCLASS_INT && b == KEYCLASS_NUMERIC) ||
+		(a == KEYCLASS_NUMERIC && b == KEYCLASS_INT);
+}
 
 /*
  * Classes whose order is that of one int64 (KeySort64): INT, FLOAT, BOOL,
@@ -120,12 +129,26 @@ KeySort64(KeyClass keyclass, Oid typid, Datum value)
 extern uint64 KeyNumericPrefix(Datum value);
 
 /*
+ * The greatest integer not above a numeric, or the end of the range of int64
+ * that is nearest to it: never falls where values grow, and of an integer in
+ * that range the integer itself, so that it compares with values of INT.
+ */
+extern int64 KeyNumericFloor(Datum value);
+
+/* Is the value beyond the range of int64?  If not, *exact: it is its floor itself. */
+extern bool KeyNumericBeyond(Datum value, bool *exact);
+
+/*
  * Three-way comparison of two non-null values of one class, whose types may
  * differ inside the class.  TEXT and BYTEA by bytes (memcmp, then length),
  * BPCHAR by the bytes without trailing blanks, UUID by its 16 bytes, NUMERIC as numeric_cmp.
  * Values may be short-header varlena; compressed or external ones may not.
  */
 extern int	KeyCompare(KeyClass keyclass, Oid atype, Datum a, Oid btype, Datum b);
+
+/* The same of values of two classes that meet: integers and numerics as numeric_cmp. */
+extern int	KeyCompareAcross(KeyClass aclass, Oid atype, Datum a,
+							 KeyClass bclass, Oid btype, Datum b);
 
 /*
  * Hash of a non-null value with the given seed (0, or the hash of the columns

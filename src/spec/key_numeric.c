@@ -209,6 +209,79 @@ KeyNumericCompare(Datum a, Datum b)
 	return va.kind == KIND_NEGATIVE ? MagnitudeCompare(&vb, &va) : MagnitudeCompare(&va, &vb);
 }
 
+/*
+ * The greatest integer not above a value, and whether the value is greater
+ * than it.  1 or -1: the value is beyond the range of int64, at that end;
+ * *floor is the end.  NaN is beyond all numbers.
+ */
+static int
+NumericFloor(const NumericView *view, int64 *floor, bool *fraction)
+{
+	bool		negative = view->kind == KIND_NEGATIVE || view->kind == KIND_MINUS_INF;
+	uint64		magnitude = 0;
+	int			beyond = negative ? -1 : 1;
+
+	*floor = negative ? PG_INT64_MIN : PG_INT64_MAX;
+	*fraction = false;
+	/* 2^63 is 922 3372 0368 5477 5808; with 922 in front nothing overflows uint64 */
+	if (view->kind > KIND_NEGATIVE || view->weight > 4 ||
+		(view->weight == 4 && Digit(view, 0) > 922))
+		return beyond;
+	for (int i = 0; i <= view->weight; i++)
+		magnitude = magnitude * NUMERIC_BASE + (i < view->ndigits ? Digit(view, i) : 0);
+	*fraction = view->ndigits > view->weight + 1;
+	/* of a negative number with a fraction the next integer below */
+	if (negative && *fraction)
+		magnitude++;
+	if (magnitude > (uint64) PG_INT64_MAX + (negative ? 1 : 0))
+		return beyond;
+	*floor = negative ? (int64) (0 - magnitude) : (int64) magnitude;
+	return 0;
+}
+
+int64
+KeyNumericFloor(Datum value)
+{
+	NumericView view;
+	int64		floor;
+	bool		fraction;
+
+	NumericLook(value, &view);
+	(void) NumericFloor(&view, &floor, &fraction);
+	return floor;
+}
+
+bool
+KeyNumericBeyond(Datum value, bool *exact)
+{
+	NumericView view;
+	int64		floor;
+	bool		fraction;
+	int			beyond;
+
+	NumericLook(value, &view);
+	beyond = NumericFloor(&view, &floor, &fraction);
+	*exact = beyond == 0 && !fraction;
+	return beyond != 0;
+}
+
+int
+KeyNumericCompareInt64(Datum numeric, int64 integer)
+{
+	NumericView view;
+	int64		floor;
+	bool		fraction;
+	int			beyond;
+
+	NumericLook(numeric, &view);
+	beyond = NumericFloor(&view, &floor, &fraction);
+	if (beyond != 0)
+		return beyond;
+	if (floor != integer)
+		return floor < integer ? -1 : 1;
+	return fraction ? 1 : 0;
+}
+
 /* what KeyNumericPrefix gives for zero */
 #define PREFIX_ZERO (UINT64CONST(1) << 62)
 

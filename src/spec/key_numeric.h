@@ -11,6 +11,9 @@
 /* Same result as the server's numeric_cmp. */
 extern int	KeyNumericCompare(Datum a, Datum b);
 
+/* The same of a numeric and an integer; exact, whatever the size of the numeric. */
+extern int	KeyNumericCompareInt64(Datum numeric, int64 integer);
+
 /* Hash of the canonical bytes of a numeric. */
 extern uint32 KeyNumericHash(Datum value, uint32 seed);
 

@@ -2,6 +2,8 @@
 
 A round's tables are a list of operations (DDL, loads, transactions around them).  An operation is a small object that
 can be written as SQL for either schema, so that a failure can be reduced operation by operation and row by row."""
+import re
+
 from values import KIND, KINDS, OTHER, quote
 
 SCHEMAS = ("h", "b")
@@ -25,17 +27,25 @@ class Domain:
     def __init__(self, rnd, number):
         self.name = f"k{number}"
         self.kind = KIND["int"] if rnd.random() < 0.25 else rnd.choice(KINDS)
-        self.pool = self.kind.pool(rnd, rnd.choice([1, 2, 4, 8, 8, 20, 20, 60, 150]))
+        size = rnd.choice([1, 2, 4, 8, 8, 20, 20, 60, 150])
+        self.pool = self.kind.pool(rnd, size)
+        # integers and numerics join with one another
+        self.mixed = self.kind.name in ("int", "numeric") and rnd.random() < 0.4
+        if self.mixed:
+            other = KIND["numeric" if self.kind.name == "int" else "int"].pool(rnd, max(2, size // 2))
+            self.pool = list(dict.fromkeys(self.pool + other))
         self.collation = None
         if self.kind.name in ("text", "bpchar") and rnd.random() < 0.25:
             self.collation = rnd.choice(["C", "POSIX", "en-x-icu"])
 
     def column(self, rnd, name):
-        typ = rnd.choice(self.kind.types) if rnd.random() < 0.7 else self.kind.types[0]
-        values = [v for v in self.pool if self.kind.fits(typ, v)] or [self.kind.regular(1, rnd)]
-        if not all(self.kind.fits(typ, v) for v in values):
+        kind = KIND[rnd.choice(["int", "numeric"])] if self.mixed else self.kind
+        typ = rnd.choice(kind.types) if rnd.random() < 0.7 else kind.types[0]
+        pool = [v for v in self.pool if re.fullmatch(r"-?\d+", v)] if self.mixed and kind.name == "int" else self.pool
+        values = [v for v in pool if kind.fits(typ, v)] or [kind.regular(1, rnd)]
+        if not all(kind.fits(typ, v) for v in values):
             values = ["1"]
-        return Column(name, typ, self.kind, self, values, collation=self.collation)
+        return Column(name, typ, kind, self, values, collation=self.collation)
 
 
 class Op:

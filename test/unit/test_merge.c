@@ -477,6 +477,7 @@ RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_perce
 		specs[s].arg = s == 0 ? &left : &right;
 		specs[s].keycols = keycols;
 		specs[s].keytypes = types;
+		specs[s].keyclasses = shape->classes;
 		specs[s].ncols = NCOLS;
 		specs[s].typlen = typlen[s];
 		specs[s].typbyval = typbyval[s];
@@ -486,7 +487,7 @@ RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_perce
 	out.residual = Random(2) == 0;
 	out.left = &left;
 	out.nright = nright;
-	join = MergeJoinCreate(out.type, out.residual, shape->nkeys, shape->classes,
+	join = MergeJoinCreate(out.type, out.residual, shape->nkeys,
 						   &specs[0], &specs[1], work_bytes);
 	out.pairs = palloc((Size) Max(nleft, 1) * Max(nright, 1));
 	out.lonly = palloc(Max(nleft, 1));

@@ -289,6 +289,8 @@ TestNumeric(void)
 			ShimOk(values[i].same_as_previous ? cmp == 0 : cmp < 0,
 				   "numeric %s: order against the one before", values[i].text);
 		}
+		ShimOk(!values[i].fits || KeyNumericFloor(values[i].value) == values[i].integer,
+			   "floor of numeric %s", values[i].text);
 		if (values[i].fits)
 			ShimOk(hash == KeyHash(KEYCLASS_INT, INT8OID, Int64GetDatum(values[i].integer), 0),
 				   "numeric %s hashes as the integer", values[i].text);
@@ -303,6 +305,15 @@ TestNumeric(void)
 
 			if (cmp != -back || (i < j && cmp > 0) || (i > j && cmp < 0))
 				ShimOk(false, "numeric order of %s and %s", values[i].text, values[j].text);
+			if (i < j && KeyNumericFloor(values[i].value) > KeyNumericFloor(values[j].value))
+				ShimOk(false, "floors of %s and %s", values[i].text, values[j].text);
+			if (!values[j].fits)
+				continue;
+			ShimOk(KeyCompareAcross(KEYCLASS_NUMERIC, NUMERICOID, values[i].value,
+									KEYCLASS_INT, INT8OID, Int64GetDatum(values[j].integer)) == cmp &&
+				   KeyCompareAcross(KEYCLASS_INT, INT8OID, Int64GetDatum(values[j].integer),
+									KEYCLASS_NUMERIC, NUMERICOID, ShortVarlena(values[i].value)) == back,
+				   "numeric %s against integer %s", values[i].text, values[j].text);
 		}
 	}
 
