@@ -108,6 +108,18 @@ SELECT sum(f8), count(*) FROM over_b;
 SET bucketfdw.enable_bucketagg = off;
 SELECT sum(f8), count(*) FROM over_b;
 RESET bucketfdw.enable_bucketagg;
+-- so are rights
+BEGIN;
+CREATE ROLE bucketfdw_counter;
+GRANT SELECT ON c_b TO bucketfdw_counter;
+REVOKE EXECUTE ON FUNCTION pg_catalog.max(date) FROM PUBLIC;
+SET ROLE bucketfdw_counter;
+SELECT count(*), min(d) FROM c_b WHERE k < 0;
+SAVEPOINT s;
+SELECT max(d) FROM c_b WHERE k < 0;
+ROLLBACK TO s;
+SELECT k, max(d) FROM c_b WHERE k < 0 GROUP BY k;
+ROLLBACK;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT count(*) + 1, max(d) FROM c_b WHERE k > 20 HAVING min(i4) < 5;
 DROP FOREIGN TABLE c_b, over_b;
 DROP TABLE c_h;

@@ -294,4 +294,12 @@
 					   ACL_SELECT) == ACLCHECK_OK)
 #endif
 
+/* May the user execute the function?  Needs catalog/pg_proc.h and utils/acl.h. */
+#if PG_VERSION_NUM >= 160000
+#define BfFunctionAclCheck(funcid, userid) \
+	object_aclcheck(ProcedureRelationId, funcid, userid, ACL_EXECUTE)
+#else
+#define BfFunctionAclCheck(funcid, userid) pg_proc_aclcheck(funcid, userid, ACL_EXECUTE)
+#endif
+
 #endif							/* BF_COMPAT_H */

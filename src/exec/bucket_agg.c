@@ -6,6 +6,8 @@
 
 #include "compat.h"
 #include BF_EXPLAIN_HEADER
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
 #include "exec/agg_groups.h"
 #include "exec/agg_hash.h"
 #include "exec/batch_input.h"
@@ -15,6 +17,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
@@ -109,6 +112,17 @@ InitFilter(BucketAggState *state, CustomScan *cscan, int place)
 		ExecInitQual(list_nth_node(List, cscan->custom_exprs, place), &state->base.css.ss.ps);
 }
 
+/* The function is not called, yet to use it takes the same rights as in core's nodes. */
+static void
+CheckRights(Oid aggfnoid)
+{
+	AclResult	result = BfFunctionAclCheck(aggfnoid, GetUserId());
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_AGGREGATE, get_func_name(aggfnoid));
+	InvokeFunctionExecuteHook(aggfnoid);
+}
+
 /* Describe an aggregate of the scan tuple. */
 static void
 DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *aggref)
@@ -118,6 +132,7 @@ DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *a
 	int			column = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS), place);
 	int			arg = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_ARGS), place);
 
+	CheckRights(aggref->aggfnoid);
 	BatchAggInit(agg, aggref, state->hash ? AggHashContext(state->hash) : CurrentMemoryContext);
 	state->agg_place[state->naggs] = place;
 	in->col = -1;
