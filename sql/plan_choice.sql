@@ -108,6 +108,7 @@ CREATE FOREIGN TABLE line_b (k int, s int, late bool) SERVER bucketfdw OPTIONS (
 INSERT INTO line_b SELECT i / 3, i * 7919 % 250 + 1, i % 3 > 0 FROM generate_series(1, 150000) i;
 ANALYZE seller, line_b;
 SELECT nodes('SELECT name FROM line_b a JOIN seller USING (s) WHERE late AND NOT EXISTS (SELECT FROM line_b c WHERE c.k = a.k AND c.s <> a.s AND c.late)', false);
+SELECT nodes('SELECT name, count(*) FROM line_b a JOIN seller USING (s) WHERE late AND NOT EXISTS (SELECT FROM line_b c WHERE c.k = a.k AND c.s <> a.s AND c.late) GROUP BY name ORDER BY 2 DESC, 1 LIMIT 3', false);
 
 DROP FUNCTION choice(text), choices();
 DROP FOREIGN TABLE big_b, mid_b, tiny_b, skew_b, line_b;
