@@ -501,9 +501,13 @@ NextRowsOfRuns(RowMerge *merge)
 	}
 	if (bound.row != NULL)
 		count = EntriesUpTo(layout, merge->entry, count, &bound);
-	memcpy(&merge->window.entries[n], merge->entry, count * sizeof(SortEntry));
-	merge->entry += count;
-	n += count;
+	/* there may be no rows in memory, and no pointer to them */
+	if (count > 0)
+	{
+		memcpy(&merge->window.entries[n], merge->entry, count * sizeof(SortEntry));
+		merge->entry += count;
+		n += count;
+	}
 
 	RowSorterOrder(&merge->window, layout, n);
 	return n;
