@@ -69,7 +69,7 @@ AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
 			break;
 		case BATCH_AGG_MIN:
 		case BATCH_AGG_MAX:
-			BatchAggAdvance(agg, cell, &vec, NULL, NULL, 0, 1);
+			BatchAggAdvance(agg, cell, &vec, NULL, 0, 1);
 			return;
 		case BATCH_AGG_NONE:
 			elog(ERROR, "unexpected kind of aggregate");

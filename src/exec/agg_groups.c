@@ -94,7 +94,7 @@ Advance(AggGroups *groups, int from, int to)
 {
 	for (int i = 0; i < groups->naggs; i++)
 		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], groups->vectors[i],
-						groups->keys.rows, NULL, from, to);
+						groups->keys.rows, from, to);
 }
 
 /* Does the carried group go on with the first entry of the batch? */

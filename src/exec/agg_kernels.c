@@ -148,95 +148,68 @@ AddCount(AggCell *cell, int64 n)
 
 /* As int4_sum: a bigint that wraps around; the high half of the sum is not looked at. */
 static inline void
-AddInt(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+AddInt(const BatchAgg *agg, AggCell *cell, Datum value)
 {
-	cell->u.sum = (int128) (int64) ((uint64) cell->u.sum + (uint64) value * (uint64) times);
-	cell->count += times;
+	cell->u.sum = (int128) (int64) ((uint64) cell->u.sum + (uint64) value);
+	cell->count++;
 }
 
 static inline void
-AddInt8(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+AddInt8(const BatchAgg *agg, AggCell *cell, Datum value)
 {
-	cell->u.sum += (int128) DatumGetInt64(value) * times;
-	cell->count += times;
-}
-
-static inline void
-AddNumeric(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
-{
-	NumericSumAdd(agg, cell, value, times);
+	cell->u.sum += DatumGetInt64(value);
+	cell->count++;
 }
 
 /* As float4pl and float8pl: the order of the additions is that of the rows. */
 static inline void
-AddFloat4(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+AddFloat4(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	float4		x = DatumGetFloat4(value);
 
-	for (int64 i = 0; i < times; i++)
-	{
-		float4		old = (float4) cell->u.f.sx;
-		float4		sum = cell->count == 0 ? x : old + x;
-
-		if (unlikely(isinf(sum)) && cell->count > 0 && !isinf(old) && !isinf(x))
-			float_overflow_error();
-		cell->u.f.sx = sum;
-		cell->count++;
-	}
+	cell->u.f.sx = cell->count == 0 ? x : float4_pl((float4) cell->u.f.sx, x);
+	cell->count++;
 }
 
 static inline void
-AddFloat8(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+AddFloat8(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	float8		x = DatumGetFloat8(value);
-	float8		old = cell->u.f.sx;
-	float8		sum = cell->count == 0 ? x * times : old + x * times;
 
-	/* one by one they may not overflow, and if they do it is core's error */
-	if (unlikely(isinf(sum)) && !isinf(old) && !isinf(x))
-	{
-		sum = old;
-		for (int64 i = 0; i < times; i++)
-			sum = float8_pl(sum, x);
-	}
-	cell->u.f.sx = sum;
-	cell->count += times;
+	cell->u.f.sx = cell->count == 0 ? x : float8_pl(cell->u.f.sx, x);
+	cell->count++;
 }
 
 /* As float8_accum. */
 static inline void
-AddDeviation(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+AddDeviation(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	float8		x = agg->type == FLOAT4OID ? (float8) DatumGetFloat4(value) :
 		DatumGetFloat8(value);
+	float8		n = (float8) cell->count + 1.0;
+	float8		sx = cell->u.f.sx + x;
 
-	for (int64 i = 0; i < times; i++)
+	if (cell->count > 0)
 	{
-		float8		n = (float8) cell->count + 1.0;
-		float8		sx = cell->u.f.sx + x;
+		float8		d = x * n - sx;
 
-		if (cell->count > 0)
+		cell->u.f.sxx += d * d / (n * (float8) cell->count);
+		if (unlikely(isinf(sx) || isinf(cell->u.f.sxx)))
 		{
-			float8		d = x * n - sx;
-
-			cell->u.f.sxx += d * d / (n * (float8) cell->count);
-			if (unlikely(isinf(sx) || isinf(cell->u.f.sxx)))
-			{
-				if (!isinf(cell->u.f.sx) && !isinf(x))
-					float_overflow_error();
-				cell->u.f.sxx = get_float8_nan();
-			}
-		}
-		else if (isnan(x) || isinf(x))
+			if (!isinf(cell->u.f.sx) && !isinf(x))
+				float_overflow_error();
 			cell->u.f.sxx = get_float8_nan();
-		cell->u.f.sx = sx;
-		cell->count++;
+		}
 	}
+	else if (isnan(x) || isinf(x))
+		cell->u.f.sxx = get_float8_nan();
+	cell->u.f.sx = sx;
+	cell->count++;
 }
 
 /* Keep a value that is greater (or less) than the best so far, or equal and later, as core does. */
 static inline void
-KeepFixed(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+KeepFixed(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	int64		image = KeySort64(agg->keyclass, agg->type, value);
 
@@ -315,31 +288,23 @@ OwnBest(const BatchAgg *agg, AggCell *cell)
 #define ADD_ALL(add) \
 	do { \
 		AggCell		local = *cell; \
-		if (times == NULL) \
-			FOR_EACH_VALUE(from, to, add(agg, &local, vec->values[row], 1)); \
-		else \
-			FOR_EACH_VALUE(from, to, add(agg, &local, vec->values[row], times[i_])); \
+		FOR_EACH_VALUE(from, to, add(agg, &local, vec->values[row])); \
 		*cell = local; \
 	} while (0)
 
 static void
-CountValues(AggCell *cell, const ColumnVector *vec, const uint16 *rows, const int64 *times,
-			int from, int to)
+CountValues(AggCell *cell, const ColumnVector *vec, const uint16 *rows, int from, int to)
 {
-	if (times == NULL && vec->nulls == NULL)
-		AddCount(cell, to - from);
-	else if (times == NULL)
-	{
-		int64		n = 0;
+	int64		n = 0;
 
-		FOR_EACH_VALUE(from, to, n++);
-		AddCount(cell, n);
-	}
+	if (vec->nulls == NULL)
+		n = to - from;
 	else
-		FOR_EACH_VALUE(from, to, AddCount(cell, times[i_]));
+		FOR_EACH_VALUE(from, to, n++);
+	AddCount(cell, n);
 }
 
-/* AddInt without a multiplicity: the sums of most queries. */
+/* AddInt of all: the sums of most queries. */
 static void
 SumInts(AggCell *cell, const ColumnVector *vec, const uint16 *rows, int from, int to)
 {
@@ -371,30 +336,22 @@ KeepAllPointers(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec, con
 
 void
 BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
-				const uint16 *rows, const int64 *times, int from, int to)
+				const uint16 *rows, int from, int to)
 {
 	switch (agg->kind)
 	{
 		case BATCH_AGG_COUNT_ROWS:
 			if (vec != NULL)
-				CountValues(cell, vec, rows, times, from, to);
-			else if (times == NULL)
-				AddCount(cell, to - from);
+				CountValues(cell, vec, rows, from, to);
 			else
-			{
-				for (int i = from; i < to; i++)
-					AddCount(cell, times[i]);
-			}
+				AddCount(cell, to - from);
 			break;
 		case BATCH_AGG_COUNT:
-			CountValues(cell, vec, rows, times, from, to);
+			CountValues(cell, vec, rows, from, to);
 			break;
 		case BATCH_AGG_SUM_INT:
 		case BATCH_AGG_AVG_INT:
-			if (times == NULL)
-				SumInts(cell, vec, rows, from, to);
-			else
-				ADD_ALL(AddInt);
+			SumInts(cell, vec, rows, from, to);
 			break;
 		case BATCH_AGG_SUM_INT8:
 		case BATCH_AGG_AVG_INT8:
@@ -402,7 +359,7 @@ BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
 			break;
 		case BATCH_AGG_SUM_NUMERIC:
 		case BATCH_AGG_AVG_NUMERIC:
-			ADD_ALL(AddNumeric);
+			ADD_ALL(NumericSumAdd);
 			break;
 		case BATCH_AGG_SUM_FLOAT4:
 			ADD_ALL(AddFloat4);
@@ -428,7 +385,7 @@ BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
 #define CELL(i) (&cells[(Size) groups[i] * stride])
 
 #define ADD_EACH(add) \
-	FOR_EACH_VALUE(0, n, add(agg, CELL(i_), vec->values[row], 1))
+	FOR_EACH_VALUE(0, n, add(agg, CELL(i_), vec->values[row]))
 
 void
 BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
@@ -457,7 +414,7 @@ BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *g
 			break;
 		case BATCH_AGG_SUM_NUMERIC:
 		case BATCH_AGG_AVG_NUMERIC:
-			ADD_EACH(AddNumeric);
+			ADD_EACH(NumericSumAdd);
 			break;
 		case BATCH_AGG_SUM_FLOAT4:
 			ADD_EACH(AddFloat4);

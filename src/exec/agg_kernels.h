@@ -4,7 +4,7 @@
  *
  * The closed list of aggregates gives what core's give over the same rows,
  * bit for bit, display scales of numerics and errors included; sums of floats
- * over several processes, or of values with a multiplicity, within rounding.
+ * over several processes within rounding.
  */
 #ifndef BF_AGG_KERNELS_H
 #define BF_AGG_KERNELS_H
@@ -85,10 +85,10 @@ extern void AggCellReset(const BatchAgg *agg, AggCell *cell);
 /*
  * Add entries from <= i < to, which are the rows rows[i], or the rows i where
  * rows is NULL, to a cell; NULLs of vec do not count.  vec is NULL for
- * count(*) of all rows.  times: how often each entry counts, NULL: once.
+ * count(*) of all rows.
  */
 extern void BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
-							const uint16 *rows, const int64 *times, int from, int to);
+							const uint16 *rows, int from, int to);
 
 /* Add each of n entries i to the cell at cells + groups[i] * stride. */
 extern void BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride,

@@ -215,11 +215,10 @@ AddScaled(const BatchAgg *agg, AggCell *cell, int128 value, int scale)
 
 /* Add a value that is no number, or not a small one. */
 static void
-AddOther(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+AddOther(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	uint16		header;
-	Numeric		product;
-	Numeric		factor;
+	Numeric		plain;
 
 	memcpy(&header, VARDATA_ANY(DatumGetPointer(value)), sizeof(header));
 	if ((header & HEADER_KIND) == HEADER_SPECIAL)
@@ -227,41 +226,30 @@ AddOther(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
 		NumericRest *rest = RestOf(agg, cell);
 
 		if (header == HEADER_PLUS_INF)
-			rest->plus_infs += times;
+			rest->plus_infs++;
 		else if (header == HEADER_MINUS_INF)
-			rest->minus_infs += times;
+			rest->minus_infs++;
 		else
-			rest->nans += times;
+			rest->nans++;
 		return;
 	}
-	if (times == 1)
-	{
-		Numeric		plain = DatumGetNumeric(value);
-
-		AddToRest(agg, cell, plain);
-		if ((Pointer) plain != DatumGetPointer(value))
-			pfree(plain);
-		return;
-	}
-	factor = int64_to_numeric(times);
-	product = DatumGetNumeric(DirectFunctionCall2(numeric_mul, value, NumericGetDatum(factor)));
-	AddToRest(agg, cell, product);
-	pfree(factor);
-	pfree(product);
+	plain = DatumGetNumeric(value);
+	AddToRest(agg, cell, plain);
+	if ((Pointer) plain != DatumGetPointer(value))
+		pfree(plain);
 }
 
 void
-NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value, int64 times)
+NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	int128		x;
 	int			scale;
 
-	cell->count += times;
-	if (likely(SmallNumeric(value, &x, &scale)) &&
-		(times == 1 || (!__builtin_mul_overflow(x, (int128) times, &x) && InLimit(x))))
+	cell->count++;
+	if (likely(SmallNumeric(value, &x, &scale)))
 		AddScaled(agg, cell, x, scale);
 	else
-		AddOther(agg, cell, value, times);
+		AddOther(agg, cell, value);
 }
 
 void

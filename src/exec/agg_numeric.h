@@ -17,8 +17,8 @@ struct NumericRest
 	int64		minus_infs;
 };
 
-/* Add a numeric (not compressed, maybe with a short header) so many times; memory is the aggregate's. */
-extern void NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value, int64 times);
+/* Add a numeric (not compressed, maybe with a short header); memory is the aggregate's. */
+extern void NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value);
 
 /* Add the sum of another cell. */
 extern void NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other);

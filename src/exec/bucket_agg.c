@@ -307,7 +307,7 @@ AggregateAll(BucketAggState *state)
 		AggInputsLoad(&state->inputs, batch, state->vectors);
 		for (int i = 0; i < state->naggs; i++)
 			BatchAggAdvance(&state->aggs[i], &state->cells[i], state->vectors[i],
-							batch->selection, NULL, 0, batch->nselected);
+							batch->selection, 0, batch->nselected);
 	}
 }
 

@@ -190,9 +190,9 @@ MakeCustomPath(RelOptInfo *output_rel, PathTarget *target, Path *child, List *pr
 	return path;
 }
 
-/* Add what HAVING and the target cost, and the rows that are left; startup: all comes before the first row. */
+/* Add what HAVING and the target cost, and the rows that are left. */
 static void
-AddResultCosts(PlannerInfo *root, Path *path, List *having, bool grouped, bool startup)
+AddResultCosts(PlannerInfo *root, Path *path, List *having, bool grouped)
 {
 	PathTarget *target = path->pathtarget;
 	double		ngroups = path->rows;
@@ -201,7 +201,7 @@ AddResultCosts(PlannerInfo *root, Path *path, List *having, bool grouped, bool s
 	if (having != NIL)
 	{
 		cost_qual_eval(&cost, having, root);
-		path->startup_cost += cost.startup + (startup && !grouped ? cost.per_tuple : 0);
+		path->startup_cost += cost.startup + (grouped ? 0 : cost.per_tuple);
 		path->total_cost += cost.startup + ngroups * cost.per_tuple;
 		if (grouped)
 			path->rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0, JOIN_INNER,
@@ -233,7 +233,7 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 		input_rel->rows * (work * cpu_operator_cost + outputs->per_row);
 	path->path.startup_cost = mode == BUCKET_AGG_BY_KEY ? input->path->startup_cost :
 		path->path.total_cost - ngroups * cpu_tuple_cost;
-	AddResultCosts(root, &path->path, having, columns != NIL, true);
+	AddResultCosts(root, &path->path, having, columns != NIL);
 	return path;
 }
 
@@ -344,7 +344,7 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	path->path.startup_cost = gather->total_cost +
 		rows * cpu_operator_cost * (outputs->naggs + list_length(columns));
 	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost;
-	AddResultCosts(root, &path->path, having, columns != NIL, true);
+	AddResultCosts(root, &path->path, having, columns != NIL);
 	add_path(grouped_rel, (Path *) path);
 }
 
