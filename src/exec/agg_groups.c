@@ -8,10 +8,9 @@
 #include "postgres.h"
 
 #include "exec/agg_groups.h"
-#include "exec/key_vector.h"
+#include "exec/kept_key.h"
+#include "exec/merge_search.h"
 #include "miscadmin.h"
-#include "utils/datum.h"
-#include "utils/memutils.h"
 
 struct AggGroups
 {
@@ -33,10 +32,8 @@ struct AggGroups
 	int			pos;			/* its next entry */
 
 	bool		carried;		/* the aggregates hold a group that began in a batch now gone */
-	MemoryContext carry_cxt;
-	Datum	   *key;			/* its key */
-	bool	   *key_null;
-	Datum	   *first;			/* its columns */
+	KeptKey		key;			/* its key */
+	Datum	   *first;			/* its columns, in the memory of the key */
 	bool	   *first_null;
 };
 
@@ -59,34 +56,17 @@ AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCe
 	groups->shown = palloc0(Max(ncolumns, 1) * sizeof(ColumnVector *));
 	KeyVectorInit(&groups->keys, input->nkeys, input->keycols, input->keyclasses,
 				  input->keytypes);
-	groups->carry_cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate group",
-											  ALLOCSET_SMALL_SIZES);
-	groups->key = palloc(input->nkeys * sizeof(Datum));
-	groups->key_null = palloc(input->nkeys * sizeof(bool));
+	KeptKeyInit(&groups->key, input);
 	groups->first = palloc(Max(ncolumns, 1) * sizeof(Datum));
 	groups->first_null = palloc(Max(ncolumns, 1) * sizeof(bool));
 	return groups;
 }
 
 /* The entry after the last one with the key of entry "from". */
-static int
+static inline int
 EndOfRun(const KeyVector *keys, int from)
 {
-	int			to = from + 1;
-
-	if (keys->exact && keys->entry_null == NULL)
-	{
-		const int64 *k64 = keys->k64;
-		int64		key = k64[from];
-		int			n = keys->n;
-
-		while (to < n && k64[to] == key)
-			to++;
-		return to;
-	}
-	while (to < keys->n && KeyVectorCompare(keys, from, keys, to) == 0)
-		to++;
-	return to;
+	return GroupEnd(keys, from, keys->exact && keys->entry_null == NULL);
 }
 
 static void
@@ -97,52 +77,18 @@ Advance(AggGroups *groups, int from, int to)
 						groups->keys.rows, from, to);
 }
 
-/* Does the carried group go on with the first entry of the batch? */
-static bool
-Continues(const AggGroups *groups)
-{
-	const KeyVector *keys = &groups->keys;
-	int			row = KeyVectorRow(keys, 0);
-
-	for (int k = 0; k < keys->nkeys; k++)
-	{
-		const ColumnVector *vec = &keys->batch->cols[keys->cols[k]];
-		bool		isnull = vec->nulls && vec->nulls[row];
-
-		if (isnull != groups->key_null[k])
-			return false;
-		if (!isnull && KeyCompare(keys->classes[k], keys->types[k], groups->key[k],
-								  keys->types[k], vec->values[row]) != 0)
-			return false;
-	}
-	return true;
-}
-
-static void
-CopyColumn(const BatchInput *input, int col, const ColumnVector *vec, int row,
-		   Datum *value, bool *isnull)
-{
-	*isnull = vec->nulls && vec->nulls[row];
-	*value = *isnull ? (Datum) 0 :
-		datumCopy(vec->values[row], input->typbyval[col], input->typlen[col]);
-}
-
 /* Keep the group of an entry, whose batch ends. */
 static void
 Carry(AggGroups *groups, int entry)
 {
-	const KeyVector *keys = &groups->keys;
-	int			row = KeyVectorRow(keys, entry);
+	int			row = KeyVectorRow(&groups->keys, entry);
 	MemoryContext oldcxt;
 
-	MemoryContextReset(groups->carry_cxt);
-	oldcxt = MemoryContextSwitchTo(groups->carry_cxt);
-	for (int k = 0; k < keys->nkeys; k++)
-		CopyColumn(groups->input, keys->cols[k], &keys->batch->cols[keys->cols[k]], row,
-				   &groups->key[k], &groups->key_null[k]);
+	KeptKeySet(&groups->key, groups->input, &groups->keys, entry);
+	oldcxt = MemoryContextSwitchTo(groups->key.cxt);
 	for (int c = 0; c < groups->ncolumns; c++)
-		CopyColumn(groups->input, groups->columns[c], groups->shown[c], row,
-				   &groups->first[c], &groups->first_null[c]);
+		KeptKeyCopyColumn(groups->input, groups->columns[c], groups->shown[c], row,
+						  &groups->first[c], &groups->first_null[c]);
 	MemoryContextSwitchTo(oldcxt);
 	groups->carried = true;
 }
@@ -209,7 +155,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 			}
 			if (groups->carried)
 			{
-				if (!Continues(groups))
+				if (!KeptKeyGoesOn(&groups->key, keys))
 					return ShowCarried(groups, values, nulls);
 				groups->pos = EndOfRun(keys, 0);
 				Advance(groups, 0, groups->pos);

@@ -15,7 +15,7 @@
 #include "exec/batch_input.h"
 #include "exec/bucket_join_state.h"
 #include "exec/bucket_rows.h"
-#include "exec/key_vector.h"
+#include "exec/kept_key.h"
 #include "exec/ordered_scan.h"
 #include "exec/run_sort.h"
 #include "executor/executor.h"
@@ -23,9 +23,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
@@ -52,11 +50,8 @@ typedef struct BucketRowsState
 	Datum	   *values;			/* a row to be sorted: the scan tuple and exprs */
 	bool	   *nulls;
 
-	/* key of the last row of the batch before */
 	bool		have_last;
-	Datum	   *last;
-	bool	   *last_null;
-	MemoryContext last_cxt;
+	KeptKey		last;			/* of the batch before */
 } BucketRowsState;
 
 static Node *CreateBucketRowsState(CustomScan *cscan);
@@ -161,10 +156,7 @@ InitSort(BucketRowsState *state, CustomScan *cscan)
 	state->nulls = palloc(natts * sizeof(bool));
 	KeyVectorInit(&state->keys, state->input.nkeys, state->input.keycols, state->input.keyclasses,
 				  state->input.keytypes);
-	state->last = palloc(state->input.nkeys * sizeof(Datum));
-	state->last_null = palloc(state->input.nkeys * sizeof(bool));
-	state->last_cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw last key",
-											ALLOCSET_SMALL_SIZES);
+	KeptKeyInit(&state->last, &state->input);
 }
 
 static void
@@ -291,53 +283,15 @@ NextPlainRow(BucketRowsState *state)
 	return true;
 }
 
-/* Remember the key of the last entry of the batch, which goes away. */
-static void
-KeepLastKey(BucketRowsState *state)
-{
-	const KeyVector *keys = &state->keys;
-	int			row = KeyVectorRow(keys, keys->n - 1);
-	MemoryContext old;
-
-	MemoryContextReset(state->last_cxt);
-	old = MemoryContextSwitchTo(state->last_cxt);
-	for (int k = 0; k < keys->nkeys; k++)
-	{
-		int			col = keys->cols[k];
-		const ColumnVector *vec = &keys->batch->cols[col];
-
-		state->last_null[k] = vec->nulls && vec->nulls[row];
-		if (!state->last_null[k])
-			state->last[k] = datumCopy(vec->values[row], state->input.typbyval[col],
-									   state->input.typlen[col]);
-	}
-	MemoryContextSwitchTo(old);
-	state->have_last = true;
-}
-
 /* Does an entry begin a key? */
 static bool
 BeginsKey(const BucketRowsState *state, int entry)
 {
 	const KeyVector *keys = &state->keys;
-	int			row;
 
 	if (entry > 0)
 		return KeyVectorCompare(keys, entry - 1, keys, entry) != 0;
-	if (!state->have_last)
-		return true;
-	row = KeyVectorRow(keys, 0);
-	for (int k = 0; k < keys->nkeys; k++)
-	{
-		const ColumnVector *vec = &keys->batch->cols[keys->cols[k]];
-		bool		isnull = vec->nulls && vec->nulls[row];
-
-		if (isnull != state->last_null[k] ||
-			(!isnull && KeyCompare(keys->classes[k], keys->types[k], state->last[k],
-								   keys->types[k], vec->values[row]) != 0))
-			return true;
-	}
-	return false;
+	return !state->have_last || !KeptKeyGoesOn(&state->last, keys);
 }
 
 /* Put an entry of the batch into the sort. */
@@ -401,7 +355,8 @@ FillSort(BucketRowsState *state)
 			}
 			PutRow(state, state->pos++, new_key);
 		}
-		KeepLastKey(state);
+		KeptKeySet(&state->last, &state->input, &state->keys, state->keys.n - 1);
+		state->have_last = true;
 		state->batch = NULL;
 	}
 	if (RunSortRows(state->sort) == 0)
