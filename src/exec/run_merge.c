@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "exec/block_cursor.h"
+#include "exec/merge_search.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -37,6 +38,11 @@ typedef struct WindowRow
 	uint32		cursor;
 	uint32		row;			/* of its block */
 } WindowRow;
+
+#define RS_SORT SortByImage
+#define RS_ELEMENT WindowRow
+#define RS_NUMBER image
+#include "vector/radix_sort.h"
 
 typedef struct HeapNode
 {
@@ -352,25 +358,7 @@ StepTop(LeafReader *leaf, MergeState *merge)
 		SiftDown(leaf, merge, 0);
 }
 
-/* First entry at or after "from" whose image is not below the given one. */
-static int
-LowerImage(const KeyVector *keys, int from, int64 image)
-{
-	int			to = keys->n;
-
-	while (from < to)
-	{
-		int			mid = from + (to - from) / 2;
-
-		if (keys->k64[mid] < image)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
-}
-
-/* Sort the window by image: a radix sort that leaves out digits that are the same everywhere. */
+/* Sort the window by image. */
 static void
 SortWindow(MergeState *merge)
 {
@@ -378,29 +366,7 @@ SortWindow(MergeState *merge)
 
 	for (int i = 1; i < merge->nwindow; i++)
 		differing |= merge->window[i].image ^ merge->window[0].image;
-	for (int shift = 0; shift < 64; shift += 8)
-	{
-		WindowRow  *from = merge->window;
-		WindowRow  *to = merge->spare;
-		int			start[256] = {0};
-		int			sum = 0;
-
-		if (((differing >> shift) & 0xff) == 0)
-			continue;
-		for (int i = 0; i < merge->nwindow; i++)
-			start[(from[i].image >> shift) & 0xff]++;
-		for (int d = 0; d < 256; d++)
-		{
-			int			count = start[d];
-
-			start[d] = sum;
-			sum += count;
-		}
-		for (int i = 0; i < merge->nwindow; i++)
-			to[start[(from[i].image >> shift) & 0xff]++] = from[i];
-		merge->window = to;
-		merge->spare = from;
-	}
+	SortByImage(&merge->window, &merge->spare, merge->nwindow, differing);
 }
 
 /* Move the cursor behind the rows used and those below the image; false at the end of the run. */
@@ -410,7 +376,7 @@ CursorReady(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyB
 	while (cursor->block != NULL)
 	{
 		if (bound != NULL)
-			cursor->pos = LowerImage(&cursor->block->keys, cursor->pos, image);
+			cursor->pos = Search64(cursor->block->keys.k64, cursor->pos, cursor->block->keys.n, image);
 		if (cursor->pos < cursor->block->keys.n)
 			return true;
 		if (!AdvanceBlock(leaf, merge, cursor, bound))

@@ -20,6 +20,12 @@
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* the same of many entries */
+#define RS_SORT SortByDigits
+#define RS_ELEMENT SortEntry
+#define RS_NUMBER prefix
+#include "vector/radix_sort.h"
+
 /* entries of one prefix by the rest of the order */
 #define ST_SORT SortTies
 #define ST_ELEMENT_TYPE SortEntry
@@ -60,39 +66,6 @@ RowSorterRoom(RowSorter *sorter, int64 n)
 	sorter->capacity = n;
 }
 
-/*
- * Least-significant-digit radix sort of entries by prefix, skipping digits
- * that are the same everywhere: differing has a bit set where prefixes differ.
- */
-static void
-SortByDigits(RowSorter *sorter, int64 n, uint64 differing)
-{
-	for (int shift = 0; shift < 64; shift += 8)
-	{
-		SortEntry  *from = sorter->entries;
-		SortEntry  *to = sorter->spare;
-		int64		start[256] = {0};
-		int64		sum = 0;
-
-		if (((differing >> shift) & 0xff) == 0)
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		for (int64 i = 0; i < n; i++)
-			start[(from[i].prefix >> shift) & 0xff]++;
-		for (int d = 0; d < 256; d++)
-		{
-			int64		count = start[d];
-
-			start[d] = sum;
-			sum += count;
-		}
-		for (int64 i = 0; i < n; i++)
-			to[start[(from[i].prefix >> shift) & 0xff]++] = from[i];
-		sorter->entries = to;
-		sorter->spare = from;
-	}
-}
-
 /* Order each group of equal prefixes by all columns. */
 static void
 SortTieGroups(const RowLayout *layout, SortEntry *entries, int64 n)
@@ -129,7 +102,7 @@ RowSorterOrder(RowSorter *sorter, const RowLayout *layout, int64 n)
 		if (n < RADIX_MIN_ROWS)
 			SortByPrefix(sorter->entries, n);
 		else
-			SortByDigits(sorter, n, differing);
+			SortByDigits(&sorter->entries, &sorter->spare, n, differing);
 	}
 	SortTieGroups(layout, sorter->entries, n);
 }
