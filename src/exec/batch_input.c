@@ -45,6 +45,21 @@ BatchInputResolve(BatchInput *input, PlanState *child, BatchInputKind kind)
 	input->join = BucketJoinOf(child);
 }
 
+void
+BatchInputReScan(BatchInput *input, PlanState *parent)
+{
+	PlanState  *child = input->planstate;
+
+	/* core passes changed parameters to left and right trees only */
+	if (parent->chgParam != NULL)
+		UpdateChangedParamSet(child, parent->chgParam);
+	if (child->chgParam != NULL || (input->routed != NULL && RoutedInputKeepsRows(input->routed)))
+		return;
+	ExecReScan(child);
+	if (input->routed != NULL)
+		RoutedInputForget(input->routed);
+}
+
 static void
 DescribeKey(BatchInput *input, int k, int col, Oid type)
 {

@@ -50,6 +50,13 @@ extern void BatchInputCheckOrder(BatchInput *input, List *keys);
 /* The batch column of a column of the child (attribute number or place in its output). */
 extern int	BatchInputColumn(const BatchInput *input, int column);
 
+/*
+ * The node "parent" is rescanned: so is its child, unless that happens anyway
+ * when it is read, because parameters of it have changed, or its rows were
+ * kept.  planstate must be set, nothing else.
+ */
+extern void BatchInputReScan(BatchInput *input, PlanState *parent);
+
 /* Fix parameters; to be called before the functions below, and after each rescan. */
 extern void BatchInputStart(BatchInput *input);
 

@@ -229,6 +229,8 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 	node->custom_ps = list_make1(child);
 	state->mode = (BucketAggMode) linitial_int(mode);
 	state->stage = (BucketAggStage) lsecond_int(mode);
+	/* a final stage reads rows of its child, and needs no more of an input */
+	state->input.planstate = child;
 	if (state->stage != BUCKET_AGG_FINAL)
 		BatchInputResolve(&state->input, child,
 						  (BatchInputKind) linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_KIND)));
@@ -439,7 +441,6 @@ static void
 ReScanBucketAgg(CustomScanState *node)
 {
 	BucketAggState *state = (BucketAggState *) node;
-	PlanState  *child = linitial(node->custom_ps);
 
 	state->done = false;
 	if (state->in_group)
@@ -450,11 +451,7 @@ ReScanBucketAgg(CustomScanState *node)
 		AggHashReset(state->hash);
 	if (state->groups)
 		AggGroupsReset(state->groups);
-	/* core passes changed parameters to left and right trees only */
-	if (node->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(child, node->ss.ps.chgParam);
-	if (child->chgParam == NULL)
-		ExecReScan(child);
+	BatchInputReScan(&state->input, &node->ss.ps);
 }
 
 /* The columns that are grouped by. */

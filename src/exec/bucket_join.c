@@ -273,17 +273,5 @@ ReScanBucketJoin(CustomScanState *node)
 
 	JoinNodeReset(state);
 	for (int i = 0; i < 2; i++)
-	{
-		PlanState  *child = list_nth(node->custom_ps, i);
-		RoutedInput *routed = state->input[i].routed;
-
-		/* core passes changed parameters to left and right trees only */
-		if (node->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(child, node->ss.ps.chgParam);
-		if (child->chgParam != NULL || (routed != NULL && RoutedInputKeepsRows(routed)))
-			continue;
-		ExecReScan(child);
-		if (routed != NULL)
-			RoutedInputForget(routed);
-	}
+		BatchInputReScan(&state->input[i], &node->ss.ps);
 }

@@ -421,7 +421,6 @@ static void
 ReScanBucketRows(CustomScanState *node)
 {
 	BucketRowsState *state = (BucketRowsState *) node;
-	PlanState  *child = linitial(node->custom_ps);
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	if (state->in_unit)
@@ -430,11 +429,7 @@ ReScanBucketRows(CustomScanState *node)
 		RunSortReset(state->sort);
 	state->in_unit = state->started = state->getting = false;
 	state->batch = NULL;
-	/* core passes changed parameters to left and right trees only */
-	if (node->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(child, node->ss.ps.chgParam);
-	if (child->chgParam == NULL)
-		ExecReScan(child);
+	BatchInputReScan(&state->input, &node->ss.ps);
 }
 
 /* An order column as EXPLAIN prints sort keys. */
