@@ -103,7 +103,6 @@ OrderInKey(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, const Bucket
 		   bool others, RowOrder *order)
 {
 	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
-	ListCell   *lc;
 
 	memset(order, 0, sizeof(*order));
 	if (others && !RowOrderAddGroups(root, input_rel, input, order, clauses, root->processed_tlist))
@@ -113,16 +112,8 @@ OrderInKey(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, const Bucket
 			REASON_NONE : REASON_ORDERED_AGGREGATE;
 	if (!root->parse->hasDistinctOn)
 		return REASON_NONE;
-	foreach(lc, root->parse->sortClause)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
-
-		if (BucketInputKey(input, expr) < 0 &&
-			!RowOrderAdd(order, expr, clause->sortop, clause->nulls_first))
-			return REASON_DISTINCT_ON;
-	}
-	return REASON_NONE;
+	return RowOrderAddClauses(order, input, root->parse->sortClause, root->processed_tlist) ?
+		REASON_NONE : REASON_DISTINCT_ON;
 }
 
 BucketReason

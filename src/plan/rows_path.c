@@ -50,7 +50,8 @@ static const CustomPathMethods bucket_rows_path_methods = {
 	.PlanCustomPath = PlanBucketRows,
 };
 
-bool
+/* Sort by an expression too; nothing to do when it is there. */
+static bool
 RowOrderAdd(RowOrder *order, Node *expr, Oid sortop, bool nulls_first)
 {
 	if (!OidIsValid(sortop) || contain_volatile_functions(expr) || contain_subplans(expr) ||
@@ -64,18 +65,31 @@ RowOrderAdd(RowOrder *order, Node *expr, Oid sortop, bool nulls_first)
 	return true;
 }
 
+bool
+RowOrderAddClauses(RowOrder *order, const BucketInput *input, List *clauses, List *targetlist)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, targetlist);
+
+		if (BucketInputKey(input, expr) < 0 &&
+			!RowOrderAdd(order, expr, clause->sortop, clause->nulls_first))
+			return false;
+	}
+	return true;
+}
+
 /* The sort column of the files that an expression is, further than the key; NULL: none. */
 static const SortColumn *
 FileSortColumn(RelOptInfo *rel, const BucketSpec *spec, int i, Node *expr)
 {
 	const SortColumn *col = i < spec->nsort ? &spec->sort[i] : NULL;
-	Var		   *var;
+	Var		   *var = BatchQualColumn(expr, rel->relid);
 
-	while (expr && IsA(expr, RelabelType))
-		expr = (Node *) ((RelabelType *) expr)->arg;
-	var = (Var *) expr;
-	if (col == NULL || var == NULL || !IsA(var, Var) || var->varno != rel->relid ||
-		var->varattno != col->attnum || var->varlevelsup != 0 ||
+	if (col == NULL || var == NULL || var->varattno != col->attnum ||
 		!CollationAllows(col->keyclass, var->varcollid, true))
 		return NULL;
 	return col;
@@ -112,16 +126,7 @@ RowOrderAddGroups(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input,
 		if (col == NULL)
 			break;
 	}
-	foreach(lc, clauses)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, targetlist);
-
-		if (BucketInputKey(input, expr) < 0 &&
-			!RowOrderAdd(order, expr, clause->sortop, clause->nulls_first))
-			return false;
-	}
-	return true;
+	return RowOrderAddClauses(order, input, clauses, targetlist);
 }
 
 /* Can it be computed from columns that stand in a target? */

@@ -17,11 +17,12 @@ typedef struct RowOrder
 } RowOrder;
 
 /*
- * Sort by an expression too, after what is there; nothing to do when it is
- * there.  False when rows cannot be sorted by it beforehand: it is volatile,
- * has a subquery, or its type no order.
+ * Sort by SortGroupClauses of the target list too, after what is there, where
+ * they are no keys of the input.  False when rows cannot be sorted by one of
+ * them beforehand: it is volatile, has a subquery, or its type no order.
  */
-extern bool RowOrderAdd(RowOrder *order, Node *expr, Oid sortop, bool nulls_first);
+extern bool RowOrderAddClauses(RowOrder *order, const BucketInput *input, List *clauses,
+							   List *targetlist);
 
 /*
  * Sort by what is grouped by, in any order: if possible in that of the files,

@@ -46,23 +46,14 @@ OrderOfWindow(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input
 {
 	bool		others;
 	BucketReason reason = GroupsByKey(root, input, window->partitionClause, &others);
-	ListCell   *lc;
 
 	memset(order, 0, sizeof(*order));
 	if (reason != REASON_NONE)
 		return reason;
 	if (!RowOrderAddGroups(root, input_rel, input, order, window->partitionClause,
-						   root->processed_tlist))
+						   root->processed_tlist) ||
+		!RowOrderAddClauses(order, input, window->orderClause, root->processed_tlist))
 		return REASON_GROUP_KEY_SUPERSET;
-	foreach(lc, window->orderClause)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
-
-		if (BucketInputKey(input, expr) < 0 &&
-			!RowOrderAdd(order, expr, clause->sortop, clause->nulls_first))
-			return REASON_GROUP_KEY_SUPERSET;
-	}
 	return REASON_NONE;
 }
 
