@@ -31,10 +31,7 @@ compare_max(const BlockColumnStats *stats, KeyClass keyclass, Oid coltype, Oid c
 
 	len = VARSIZE_ANY_EXHDR(v);
 	if (keyclass == KEYCLASS_BPCHAR)
-	{
-		while (len > 0 && VARDATA_ANY(v)[len - 1] == ' ')
-			len--;
-	}
+		len = KeyBlankTrimmedLength(VARDATA_ANY(v), (int) len);
 	len = Min(len, VARSIZE_ANY_EXHDR(max));
 	if (memcmp(VARDATA_ANY(v), VARDATA_ANY(max), len) > 0)
 		return -1;

@@ -187,10 +187,7 @@ StatValueKeep(StatValue *to, char *buffer, KeyClass keyclass, Datum value)
 	content = VARDATA_ANY(DatumGetPointer(value));
 	len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
 	if (keyclass == KEYCLASS_BPCHAR)
-	{
-		while (len > 0 && content[len - 1] == ' ')
-			len--;
-	}
+		len = KeyBlankTrimmedLength(content, (int) len);
 	if (len > BF_STAT_BYTES)
 	{
 		len = BF_STAT_BYTES;

@@ -52,10 +52,7 @@ StatValueWrite(ByteBuffer *out, KeyClass keyclass, bool isnull, Datum value)
 	content = VARDATA_ANY(DatumGetPointer(value));
 	len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
 	if (keyclass == KEYCLASS_BPCHAR)
-	{
-		while (len > 0 && content[len - 1] == ' ')
-			len--;
-	}
+		len = KeyBlankTrimmedLength(content, (int) len);
 	if (is_text_class(keyclass) && len > BF_STAT_BYTES)
 	{
 		len = BF_STAT_BYTES;

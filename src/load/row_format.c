@@ -8,10 +8,9 @@
 #include "access/tupmacs.h"
 #include "catalog/pg_attribute.h"
 #include "compat.h"
+#include "exec/key_vector.h"
 #include "load/row_format.h"
-#include "port/pg_bswap.h"
 #include "utils/memutils.h"
-#include "utils/uuid.h"
 
 static int
 ColumnWidth(const RowColumn *col)
@@ -389,55 +388,17 @@ RowGather(const RowLayout *layout, char *const *rows, int n, Datum *const *value
 	}
 }
 
-/* The first 8 bytes as a number that orders like memcmp; shorter values are filled up with zeroes. */
-static uint64
-BytesPrefix(const char *data, Size len)
-{
-	uint64		prefix = 0;
-
-	if (len >= 8)
-		memcpy(&prefix, data, 8);
-	else
-		memcpy(&prefix, data, len);
-	return pg_bswap64(prefix);
-}
-
-/* RowPrefix of a first sort column of any type. */
+/* RowPrefix of a first sort column of any type: the image that merges compare, in unsigned order. */
 uint64
 RowPrefixOfAny(const RowLayout *layout, char *row)
 {
 	const SortColumn *sort = &layout->spec->sort[0];
 	int			c = layout->sort_cols[0];
-	Datum		value;
 
 	if (RowColumnIsNull(layout, row, c))
 		return ROW_PREFIX_NULL;
-	value = ColumnValue(&layout->cols[c], row);
-	if (layout->exact_first)
-		return (uint64) KeySort64(sort->keyclass, sort->typid, value) ^ (UINT64CONST(1) << 63);
-
-	switch (sort->keyclass)
-	{
-		case KEYCLASS_TEXT:
-		case KEYCLASS_BYTEA:
-			return BytesPrefix(VARDATA_ANY(DatumGetPointer(value)),
-							   VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
-		case KEYCLASS_BPCHAR:
-			{
-				const char *data = VARDATA_ANY(DatumGetPointer(value));
-				Size		len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
-
-				while (len > 0 && data[len - 1] == ' ')
-					len--;
-				return BytesPrefix(data, len);
-			}
-		case KEYCLASS_UUID:
-			return BytesPrefix(DatumGetPointer(value), UUID_LEN);
-		case KEYCLASS_NUMERIC:
-			return KeyNumericPrefix(value);
-		default:
-			return 0;
-	}
+	return (uint64) KeyImage64(sort->keyclass, sort->typid, ColumnValue(&layout->cols[c], row)) ^
+		(UINT64CONST(1) << 63);
 }
 
 /* Order of two rows whose prefix is the same. */
