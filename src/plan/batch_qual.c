@@ -216,6 +216,21 @@ ComparisonOfOperator(Oid opno, LeafQualOp *op, KeyClass *left, KeyClass *right)
 }
 
 /*
+ * A constant that lies between two values of the column's type is put in as
+ * the lower one: the comparison with it that keeps the same rows.  False if
+ * there is none, as nothing is equal to the constant.
+ */
+static bool
+RoundedDown(LeafQualOp *op)
+{
+	if (*op == LEAF_LT)
+		*op = LEAF_LE;
+	else if (*op == LEAF_GE)
+		*op = LEAF_GT;
+	return *op != LEAF_EQ && *op != LEAF_NE;
+}
+
+/*
  * A date column compared with a constant timestamp, which is what
  * date '1998-12-01' - interval '90 days' is, or a timestamp column with a
  * constant date: the constant of the column's own type, and the comparison
@@ -242,16 +257,8 @@ ConstantOfColumnType(Const *value, KeyClass column, LeafQualOp *op)
 			if (time < 0)
 				time += USECS_PER_DAY;
 			date = (DateADT) ((timestamp - time) / USECS_PER_DAY);
-			if (time > 0)
-			{
-				/* no date is equal; the day itself is less */
-				if (*op == LEAF_LT)
-					*op = LEAF_LE;
-				else if (*op == LEAF_GE)
-					*op = LEAF_GT;
-				else if (*op == LEAF_EQ || *op == LEAF_NE)
-					return NULL;
-			}
+			if (time > 0 && !RoundedDown(op))
+				return NULL;
 		}
 		return makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), DateADTGetDatum(date), false, true);
 	}
@@ -283,16 +290,8 @@ IntegerOfNumeric(Const *value, LeafQualOp *op)
 	numeric = PointerGetDatum(PG_DETOAST_DATUM(value->constvalue));
 	if (KeyNumericBeyond(numeric, &exact))
 		return NULL;
-	if (!exact)
-	{
-		/* no integer is equal; the one below is less */
-		if (*op == LEAF_LT)
-			*op = LEAF_LE;
-		else if (*op == LEAF_GE)
-			*op = LEAF_GT;
-		else if (*op == LEAF_EQ || *op == LEAF_NE)
-			return NULL;
-	}
+	if (!exact && !RoundedDown(op))
+		return NULL;
 	return makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(KeyNumericFloor(numeric)),
 					 false, FLOAT8PASSBYVAL);
 }

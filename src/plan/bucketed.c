@@ -145,13 +145,12 @@ AddLeaves(PlannerInfo *root, RelOptInfo *rel, List **leaves)
 	}
 }
 
-/* Is the Var in the target, so that an Append delivers it? */
-static bool
-InTarget(RelOptInfo *rel, Var *var)
+bool
+TargetHasColumn(const PathTarget *target, const Var *var)
 {
 	ListCell   *lc;
 
-	foreach(lc, rel->reltarget->exprs)
+	foreach(lc, target->exprs)
 	{
 		Var		   *have = lfirst(lc);
 
@@ -203,7 +202,7 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 				AttrNumber	attnum = ParentColumn(root, rel, child, spec->sort[k].attnum);
 				Var		   *var = attnum > 0 ? ColumnVar(root, rel, attnum) : NULL;
 
-				if (var == NULL || !InTarget(rel, var))
+				if (var == NULL || !TargetHasColumn(rel->reltarget, var))
 					return NULL;
 				input->classes[k] = spec->sort[k].keyclass;
 				input->vars[k] = list_make1(var);

@@ -57,4 +57,7 @@ extern bool BucketedCost(RelOptInfo *joinrel, Cost *total);
 /* Can a join relation carry the property at all? */
 extern bool BucketedAllowed(RelOptInfo *joinrel);
 
+/* Is the column itself in a target, so that a path delivers it? */
+extern bool TargetHasColumn(const PathTarget *target, const Var *var);
+
 #endif							/* BF_BUCKETED_H */

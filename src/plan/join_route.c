@@ -57,18 +57,8 @@ RouteTo(JoinCandidate *join, RelOptInfo *other, const BucketInput *input, RelOpt
 	for (int k = 0; k < input->nkeys; k++)
 	{
 		Var		   *var = RouteColumn(join, other, input, rel, route, k);
-		ListCell   *lc;
-		bool		given = false;
 
-		if (var == NULL)
-			return NULL;
-		foreach(lc, path->pathtarget->exprs)
-		{
-			Var		   *have = lfirst(lc);
-
-			given |= IsA(have, Var) && have->varno == var->varno && have->varattno == var->varattno;
-		}
-		if (!given)
+		if (var == NULL || !TargetHasColumn(path->pathtarget, var))
 			return NULL;
 	}
 	return route;
