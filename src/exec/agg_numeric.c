@@ -8,24 +8,16 @@
  * which is exact too.  The display scale of a sum is that of the addend that
  * has the largest, as core's.
  *
- * The stored form is described in spec/key_numeric.c.
+ * The stored form is described in spec/numeric_form.h.
  */
 #include "postgres.h"
 
 #include "compat.h"
 #include "exec/agg_numeric.h"
+#include "spec/numeric_form.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
-#define HEADER_KIND			0xC000
-#define HEADER_SHORT		0x8000
-#define HEADER_PLUS_INF		0xD000
-#define HEADER_MINUS_INF	0xF000
-#define HEADER_SPECIAL		0xC000
-#define SHORT_NEGATIVE		0x2000
-#define SHORT_DSCALE(h)		(((h) >> 7) & 0x3F)
-#define SHORT_WEIGHT(h)		((int) ((h) & 0x3F) - (((h) & 0x40) ? 64 : 0))
-#define NUMERIC_BASE		10000
 #define DIGIT_DECIMALS		4
 
 /* digits of base 10000 of a value that is added in 128 bits, and its scale: at most 36 decimals */
@@ -62,10 +54,10 @@ SmallNumeric(Datum value, int128 *result, int *scale)
 	bool		exact = true;
 
 	memcpy(&header, data, sizeof(header));
-	if ((header & HEADER_KIND) != HEADER_SHORT)
+	if ((header & NUMERIC_HEADER_KIND) != NUMERIC_HEADER_SHORT)
 		return false;
-	*scale = SHORT_DSCALE(header);
-	weight = SHORT_WEIGHT(header);
+	*scale = NUMERIC_SHORT_DSCALE(header);
+	weight = NUMERIC_SHORT_WEIGHT(header);
 	if (ndigits == 0)
 	{
 		*result = 0;
@@ -126,7 +118,7 @@ SmallNumeric(Datum value, int128 *result, int *scale)
 			sum /= unit;
 		}
 	}
-	*result = (header & SHORT_NEGATIVE) ? -sum : sum;
+	*result = (header & NUMERIC_SHORT_NEGATIVE) ? -sum : sum;
 	return exact;
 }
 
@@ -221,13 +213,13 @@ AddOther(const BatchAgg *agg, AggCell *cell, Datum value)
 	Numeric		plain;
 
 	memcpy(&header, VARDATA_ANY(DatumGetPointer(value)), sizeof(header));
-	if ((header & HEADER_KIND) == HEADER_SPECIAL)
+	if ((header & NUMERIC_HEADER_KIND) == NUMERIC_HEADER_SPECIAL)
 	{
 		NumericRest *rest = RestOf(agg, cell);
 
-		if (header == HEADER_PLUS_INF)
+		if (header == NUMERIC_HEADER_PLUS_INF)
 			rest->plus_infs++;
-		else if (header == HEADER_MINUS_INF)
+		else if (header == NUMERIC_HEADER_MINUS_INF)
 			rest->minus_infs++;
 		else
 			rest->nans++;
@@ -334,11 +326,11 @@ NumericFromInt128(int128 value, int scale)
 	while (low < ndigits && digits[low] == 0)
 		low++;
 	if (ndigits == 0)
-		content[0] = (uint16) (HEADER_SHORT | (scale << 7));
+		content[0] = (uint16) (NUMERIC_HEADER_SHORT | (scale << 7));
 	else
 	{
 		weight += ndigits - 1;
-		content[0] = (uint16) (HEADER_SHORT | (negative ? SHORT_NEGATIVE : 0) | (scale << 7) |
+		content[0] = (uint16) (NUMERIC_HEADER_SHORT | (negative ? NUMERIC_SHORT_NEGATIVE : 0) | (scale << 7) |
 							   (weight & 0x7F));
 		for (int i = ndigits - 1; i >= low; i--)
 			content[n++] = digits[i];

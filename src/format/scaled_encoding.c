@@ -8,6 +8,7 @@
 
 #include "compat.h"
 #include "format/scaled_encoding.h"
+#include "spec/numeric_form.h"
 #include "port/pg_bitutils.h"
 
 /* float8 holds integers up to here exactly */
@@ -92,20 +93,7 @@ FloatsFromScaled(int64 *values, int n, int typlen, int scale)
 	}
 }
 
-/*
- * numeric's form on disk, which numeric.c does not export but cannot change
- * (pg_upgrade): a uint16 header, in the short form 0x8000, sign 0x2000, six
- * bits of dscale and seven of weight in two's complement, then the base-10000
- * digits without zero digits at either end.
- */
-#define NUMERIC_SHORT_FORM		0x8000
-#define NUMERIC_SPECIAL_FORM	0xC000
-#define NUMERIC_SHORT_NEGATIVE	0x2000
-#define NUMERIC_SHORT_DSCALE(h) (((h) >> 7) & 0x3F)
-#define NUMERIC_SHORT_WEIGHT(h) ((int) ((h) & 0x3F) - (((h) & 0x40) ? 64 : 0))
-#define NUMERIC_BASE			10000
-
-/* a uint64 has at most so many base-10000 digits, the last one cut */
+/* a uint64 has at most so many digits of numeric's stored form (numeric_form.h), the last one cut */
 #define MAX_SCALED_DIGITS		6
 
 static inline uint64
@@ -155,7 +143,7 @@ numeric_content(int64 scaled, int scale, uint16 *out)
 
 	if (a == 0)
 	{
-		out[0] = NUMERIC_SHORT_FORM | (scale << 7);
+		out[0] = NUMERIC_HEADER_SHORT | (scale << 7);
 		return sizeof(uint16);
 	}
 	switch (scale & 3)
@@ -183,7 +171,7 @@ numeric_content(int64 scaled, int scale, uint16 *out)
 	while (digits[low] == 0)
 		low++;
 	weight += ndigits - 1;
-	out[0] = NUMERIC_SHORT_FORM | (scaled < 0 ? NUMERIC_SHORT_NEGATIVE : 0) |
+	out[0] = NUMERIC_HEADER_SHORT | (scaled < 0 ? NUMERIC_SHORT_NEGATIVE : 0) |
 		(scale << 7) | (weight & 0x7F);
 	for (int i = ndigits - 1; i >= low; i--)
 		*++out = digits[i];
@@ -212,13 +200,13 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 	for (int i = 0; i <= ndigits; i++)
 		memcpy(&in[i], (const char *) VARDATA_ANY(numeric) + i * sizeof(uint16), sizeof(uint16));
 	header = in[0];
-	if ((header & NUMERIC_SPECIAL_FORM) != NUMERIC_SHORT_FORM)
+	if ((header & NUMERIC_HEADER_KIND) != NUMERIC_HEADER_SHORT)
 		return false;
 	*scale = NUMERIC_SHORT_DSCALE(header);
 	if (ndigits == 0)
 	{
 		*scaled = 0;
-		return header == (NUMERIC_SHORT_FORM | (*scale << 7));
+		return header == (NUMERIC_HEADER_SHORT | (*scale << 7));
 	}
 	if (in[1] == 0 || in[ndigits] == 0)
 		return false;
@@ -279,7 +267,7 @@ few_digits(int64 *values, int n, int scale, char *out, const int max)
 	{
 		uint64		sign = (uint64) (values[i] >> 63);
 		uint64		a = (((uint64) values[i] ^ sign) - sign) * power;
-		uint16		header = NUMERIC_SHORT_FORM | (sign & NUMERIC_SHORT_NEGATIVE) | (scale << 7);
+		uint16		header = NUMERIC_HEADER_SHORT | (sign & NUMERIC_SHORT_NEGATIVE) | (scale << 7);
 		int			ndigits = 0;
 
 		if (likely(a != 0))

@@ -2,39 +2,15 @@
  * key_numeric.c
  *	  Order and hash of numeric, read from its stored form.
  *
- * The stored form is a contract of pg_upgrade and has not changed since 9.1:
- * a varlena whose first 16 bits are a header.  The two top bits say what it
- * is:
- *
- *	00, 01	long form, positive or negative: the rest of the header is the
- *			display scale, the next 16 bits are the weight
- *	10		short form: bit 13 is the sign, bits 12-7 the display scale,
- *			bits 6-0 the weight in two's complement
- *	11		no number: 0xC000 NaN, 0xD000 +infinity, 0xF000 -infinity
- *
- * Then come digits of base 10000, 16 bits each, most significant first; the
- * first one counts 10000^weight.  The server stores no leading and no
- * trailing zero digit; nothing here depends on that.  With a short varlena
- * header the 16-bit words lie at odd addresses.  A value too short for its
- * header, which only a damaged file could hold, reads as zero.
+ * The stored form is described in numeric_form.h; nothing here depends on zero
+ * digits being left out.  A value too short for its header, which only a
+ * damaged file could hold, reads as zero.
  */
 #include "postgres.h"
 
 #include "spec/key_class.h"
 #include "spec/key_numeric.h"
-
-#define HEADER_KIND			0xC000
-#define HEADER_NEGATIVE		0x4000
-#define HEADER_SHORT		0x8000
-#define HEADER_SPECIAL		0xC000
-#define HEADER_PLUS_INF		0xD000
-#define HEADER_MINUS_INF	0xF000
-
-#define SHORT_NEGATIVE		0x2000
-#define SHORT_WEIGHT_SIGN	0x0040
-#define SHORT_WEIGHT_MASK	0x003F
-
-#define NUMERIC_BASE 10000
+#include "spec/numeric_form.h"
 
 /* kinds, the first canonical byte */
 typedef enum NumericKind
@@ -78,16 +54,16 @@ NumericLook(Datum value, NumericView *view)
 	header = 0;
 	if (len >= (int) sizeof(header))
 		memcpy(&header, data, sizeof(header));
-	if ((header & HEADER_KIND) == HEADER_SHORT)
+	if ((header & NUMERIC_HEADER_KIND) == NUMERIC_HEADER_SHORT)
 	{
-		view->kind = (header & SHORT_NEGATIVE) ? KIND_NEGATIVE : KIND_POSITIVE;
-		view->weight = (header & SHORT_WEIGHT_MASK) - (header & SHORT_WEIGHT_SIGN);
+		view->kind = (header & NUMERIC_SHORT_NEGATIVE) ? KIND_NEGATIVE : KIND_POSITIVE;
+		view->weight = NUMERIC_SHORT_WEIGHT(header);
 		header_len = sizeof(uint16);
 	}
-	else if ((header & HEADER_KIND) == HEADER_SPECIAL)
+	else if ((header & NUMERIC_HEADER_KIND) == NUMERIC_HEADER_SPECIAL)
 	{
-		view->kind = header == HEADER_PLUS_INF ? KIND_PLUS_INF :
-			header == HEADER_MINUS_INF ? KIND_MINUS_INF : KIND_NAN;
+		view->kind = header == NUMERIC_HEADER_PLUS_INF ? KIND_PLUS_INF :
+			header == NUMERIC_HEADER_MINUS_INF ? KIND_MINUS_INF : KIND_NAN;
 		view->weight = 0;
 		view->ndigits = 0;
 		view->digits = NULL;
@@ -99,7 +75,7 @@ NumericLook(Datum value, NumericView *view)
 
 		if (len >= (int) (2 * sizeof(uint16)))
 			memcpy(&weight, data + sizeof(uint16), sizeof(weight));
-		view->kind = (header & HEADER_KIND) == HEADER_NEGATIVE ? KIND_NEGATIVE : KIND_POSITIVE;
+		view->kind = (header & NUMERIC_HEADER_KIND) == NUMERIC_HEADER_NEGATIVE ? KIND_NEGATIVE : KIND_POSITIVE;
 		view->weight = weight;
 		header_len = 2 * sizeof(uint16);
 	}
@@ -302,11 +278,11 @@ ShortPrefix(Datum value, uint64 *prefix)
 		memcpy(words, VARDATA_ANY(ptr), 3 * sizeof(uint16));
 	else
 		memcpy(words, VARDATA_ANY(ptr), 2 * sizeof(uint16));
-	if ((words[0] & HEADER_KIND) != HEADER_SHORT || words[1] == 0)
+	if ((words[0] & NUMERIC_HEADER_KIND) != NUMERIC_HEADER_SHORT || words[1] == 0)
 		return false;
-	magnitude = (uint64) ((words[0] & SHORT_WEIGHT_MASK) - (words[0] & SHORT_WEIGHT_SIGN) + 32768 + 1);
+	magnitude = (uint64) (NUMERIC_SHORT_WEIGHT(words[0]) + 32768 + 1);
 	magnitude = (magnitude << 42) | (uint64) words[1] << 28 | (uint64) words[2] << 14 | words[3];
-	*prefix = (words[0] & SHORT_NEGATIVE) ? PREFIX_ZERO - magnitude : PREFIX_ZERO + magnitude;
+	*prefix = (words[0] & NUMERIC_SHORT_NEGATIVE) ? PREFIX_ZERO - magnitude : PREFIX_ZERO + magnitude;
 	return true;
 }
 
