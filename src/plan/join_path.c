@@ -77,6 +77,7 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 			const BucketInput *outer, const BucketInput *inner)
 {
 	BucketInput *input = palloc0(sizeof(BucketInput));
+	/* core makes a left or inner join of a full one that a condition rules rows out of */
 	bool		merge = jointype == JOIN_FULL ||
 		((jointype == JOIN_LEFT || jointype == JOIN_INNER) && HasMergedColumns(root));
 	int			ojrelid = IS_OUTER_JOIN(jointype) ? BfOuterJoinRelid(sjinfo) : 0;
@@ -93,11 +94,7 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 			input->vars[k] = list_concat_copy(outer->vars[k], inner->vars[k]);
 		else
 			input->vars[k] = list_copy(outer->vars[k]);
-		/*
-		 * which core makes of a full join that a condition rules rows out of;
-		 * a merged value is made of the first expressions of both sides, so
-		 * that all must be of their class
-		 */
+		/* a merged value is made of the first expressions of both sides: all must be of their class */
 		if (merge && outer->classes[k] == inner->classes[k])
 			input->vars[k] = list_concat(input->vars[k],
 										 MergedKeyExprs(OfClass(outer->vars[k], outer->classes[k]),
@@ -117,36 +114,59 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 }
 
 /*
- * joined: the path is read by another node of ours, as a way to deliver the
- * join; NULL: it gives rows.  split: one key may be joined in several units, in
- * several processes, since nobody above relies on finding its rows together.
+ * The path that joins a pair of inputs, for one process or, with workers > 0,
+ * for each of several.  joined: it is read by another node of ours, as a way
+ * to deliver the join; NULL: it gives rows.  split: one key may be joined in
+ * several units, in several processes, since nobody above relies on finding
+ * its rows together.
  */
-static CustomPath *
-MakeJoinPath(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
-			 JoinType jointype, JoinPathExtraData *extra, JoinClauses *clauses,
-			 const BucketInput *outer, const BucketInput *inner, const BucketInput *joined,
-			 bool split)
+static Path *
+MakeJoinPath(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *outer,
+			 const BucketInput *inner, const BucketInput *joined, bool split, int workers)
 {
 	CustomPath *path = makeNode(CustomPath);
 
 	path->path.pathtype = T_CustomScan;
-	path->path.parent = joinrel;
-	path->path.pathtarget = joinrel->reltarget;
-	path->path.param_info = NULL;
-	path->path.parallel_aware = false;
+	path->path.parent = join->joinrel;
+	path->path.pathtarget = join->joinrel->reltarget;
 	/* what is routed may not be safe, and each process would route all rows */
-	path->path.parallel_safe = joinrel->consider_parallel &&
+	path->path.parallel_safe = join->joinrel->consider_parallel &&
 		!outer->holds_routed && !inner->holds_routed;
-	path->path.pathkeys = NIL;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_join_path_methods;
 	path->custom_paths = list_make2(outer->path, inner->path);
-	BfSetCustomRestrictInfo(path, extra->restrictlist);
-	path->custom_private = JoinPathPrivate(jointype, outer, inner, clauses, outerrel,
-										   joined ? FirstVars(joined) : NIL, split);
-	CostBucketJoin(root, path, outerrel, innerrel, jointype, extra->sjinfo, clauses,
-				   outer, inner, joined != NULL);
-	return path;
+	BfSetCustomRestrictInfo(path, join->restrictlist);
+	path->custom_private = JoinPathPrivate(join->jointype, outer, inner, &join->clauses,
+										   join->outerrel, joined ? FirstVars(joined) : NIL, split);
+	CostBucketJoin(join->root, path, join->outerrel, join->innerrel, join->jointype, extra->sjinfo,
+				   &join->clauses, outer, inner, joined != NULL);
+	if (workers > 0)
+		MakePartial(&path->path, InputStartup(path), workers);
+	return &path->path;
+}
+
+/* Add the ways to join a pair of inputs whose keys match. */
+static void
+AddJoinPaths(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *outer,
+			 const BucketInput *inner)
+{
+	Path	   *path = MakeJoinPath(join, extra, outer, inner, NULL, true, 0);
+	BucketInput *joined = JoinedInput(join->root, join->jointype, extra->sjinfo, outer, inner);
+	/* each process joins some of the groups, or parts of them */
+	int			workers = outer->holds_routed || inner->holds_routed ? 0 :
+		PartialWorkers(join->root, join->joinrel, outer->pages + inner->pages);
+
+	BucketedNoteCost(join->joinrel, path);
+	add_path(join->joinrel, path);
+	if (workers > 0)
+		add_partial_path(join->joinrel, MakeJoinPath(join, extra, outer, inner, NULL, true, workers));
+	if (joined == NULL)
+		return;
+	joined->path = MakeJoinPath(join, extra, outer, inner, joined, false, 0);
+	joined->rows_path = MakeJoinPath(join, extra, outer, inner, NULL, false, 0);
+	if (workers > 0)
+		joined->partial_rows_path = MakeJoinPath(join, extra, outer, inner, NULL, false, workers);
+	BucketInputAdd(join->joinrel, joined);
 }
 
 /* Is there a way to deliver each input so that their keys match? */
@@ -208,47 +228,11 @@ TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelO
 		foreach(li, join.inners)
 		{
 			BucketInput *inner = lfirst(li);
-			BucketInput *joined;
-			CustomPath *path;
-			int			workers;
 
-			if ((outer->routed && inner->routed) ||
+			if ((!outer->routed || !inner->routed) &&
 				JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner,
-							  &join.clauses) != REASON_NONE)
-				continue;
-			path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-								&join.clauses, outer, inner, NULL, true);
-			BucketedNoteCost(joinrel, (Path *) path);
-			add_path(joinrel, (Path *) path);
-
-			/* each process joins some of the groups, or parts of them */
-			workers = PartialWorkers(root, joinrel, outer->pages + inner->pages);
-			if (outer->holds_routed || inner->holds_routed)
-				workers = 0;
-			if (workers > 0)
-			{
-				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-									&join.clauses, outer, inner, NULL, true);
-				MakePartial((Path *) path, InputStartup(path), workers);
-				add_partial_path(joinrel, (Path *) path);
-			}
-			joined = JoinedInput(root, jointype, extra->sjinfo, outer, inner);
-			if (joined == NULL)
-				continue;
-			joined->rows_path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
-													  jointype, extra, &join.clauses,
-													  outer, inner, NULL, false);
-			if (workers > 0)
-			{
-				path = MakeJoinPath(root, joinrel, outerrel, innerrel, jointype, extra,
-									&join.clauses, outer, inner, NULL, false);
-				MakePartial((Path *) path, InputStartup(path), workers);
-				joined->partial_rows_path = (Path *) path;
-			}
-			joined->path = (Path *) MakeJoinPath(root, joinrel, outerrel, innerrel,
-												 jointype, extra, &join.clauses,
-												 outer, inner, joined, false);
-			BucketInputAdd(joinrel, joined);
+							  &join.clauses) == REASON_NONE)
+				AddJoinPaths(&join, extra, outer, inner);
 		}
 	}
 }
