@@ -23,6 +23,17 @@ def create(admin, kind, table, buckets):
                        f"FOR VALUES WITH (MODULUS {buckets}, REMAINDER {i})")
 
 
+def copy_to_ducks(admin, ducks, schema, folder):
+    """The orders and customers of a schema in DuckDB, by way of a file that is emptied afterwards."""
+    path = folder + "/table.csv"
+    for duck in ducks:
+        for table, columns in (("orders", "order_id int, customer_id bigint, amount decimal(10,2)"), ("customers", "customer_id bigint, country varchar")):
+            admin.send(f"COPY {schema}.{table} TO '{path}' (FORMAT csv)")
+            duck.send(f"create table {table} ({columns})")
+            duck.send(f"copy {table} from '{path}' (header false)")
+        admin.send(f"COPY (SELECT 1) TO '{path}'")
+
+
 class Shop:
     def __init__(self, bench):
         self.bench, self.times = bench, {}

@@ -1,6 +1,7 @@
 """Orders with a tenth of as many customers, and with a ten-thousandth, with buckets on both sides, on one or on none."""
 from common.measure import measure, say
 from common.report import ms, ratio, times
+from common.shop import copy_to_ducks
 
 QUERY = "select country, sum(amount) from orders join customers using (customer_id) group by country"
 
@@ -34,13 +35,7 @@ def run(bench):
                  + bench.workers("bucketed: customers, no routing", "sides_customers, sides", **unrouted)
                  + bench.workers("none", "sides"))
         ducks = bench.duck("sides")
-        for duck in ducks:
-            path = bench.folder("sides-csv") + "/table.csv"
-            for table, columns in (("orders", "order_id int, customer_id bigint, amount decimal(10,2)"), ("customers", "customer_id bigint, country varchar")):
-                admin.send(f"COPY sides.{table} TO '{path}' (FORMAT csv)")
-                duck.send(f"create table {table} ({columns})")
-                duck.send(f"copy {table} from '{path}' (header false)")
-            admin.send(f"COPY (SELECT 1) TO '{path}'")
+        copy_to_ducks(admin, ducks, "sides", bench.folder("sides-csv"))
         found = measure(peers + ducks, QUERY, o.rounds)
         name = f"{o.rows:,} with {customers:,}"
         none = found["none, 1 process"], found["none, 2 workers"]

@@ -1,6 +1,7 @@
 """Keys that are not spread evenly: half of all orders on one customer, and 0.9 of them on five."""
 from common.measure import measure, say
 from common.report import ms, ratio, times
+from common.shop import copy_to_ducks
 
 SPREADS = {
     "even": "1 + floor(random() * {n})",
@@ -37,13 +38,7 @@ def run(bench):
             for workers, processes in ((0, "1 process"), (1, "2 processes")):
                 peers.append(bench.session(f"{label}, {processes}", schema, max_parallel_workers_per_gather=workers))
         ducks = bench.duck("skew")
-        for duck in ducks:
-            path = bench.folder("skew-csv") + "/table.csv"
-            for table, columns in (("orders", "order_id int, customer_id bigint, amount decimal(10,2)"), ("customers", "customer_id bigint, country varchar")):
-                admin.send(f"COPY skew.{table} TO '{path}' (FORMAT csv)")
-                duck.send(f"create table {table} ({columns})")
-                duck.send(f"copy {table} from '{path}' (header false)")
-            admin.send(f"COPY (SELECT 1) TO '{path}'")
+        copy_to_ducks(admin, ducks, "skew", bench.folder("skew-csv"))
         for name, query in QUERIES.items():
             found = measure(peers + ducks, query, o.rounds)
             one, two = found["bucketed, 1 process"], found["bucketed, 2 processes"]
