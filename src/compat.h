@@ -129,6 +129,13 @@
 #define BfVarIsNullable(var) (false)
 #endif
 
+/* the same, as far as it is known: in 15, outer joins of the query that may have it below them, at any place */
+#if PG_VERSION_NUM >= 160000
+#define BfMayBeNulled(root, var) BfVarIsNullable(var)
+#else
+#define BfMayBeNulled(root, var) bms_is_member((var)->varno, (root)->nullable_baserels)
+#endif
+
 /* are two Vars of a column the same value, or has one passed an outer join that the other has not? */
 #if PG_VERSION_NUM >= 160000
 #define BfSameNullingRels(a, b) bms_equal((a)->varnullingrels, (b)->varnullingrels)

@@ -94,6 +94,8 @@ NotGroupedReason(PlannerInfo *root, const BucketInput *input, List *exprs, Rejec
 										 ColumnLabel(root, side.column), KeyList(root, input));
 			rejection->hint = psprintf("Group by %s, if that is what is meant.", KeyList(root, input));
 		}
+		else if (!side.inside && side.key < 0 && side.column != NULL && IsBucketColumn(root, side.column))
+			rejection->hint = "Group in a subquery before the join, to which rows come sorted into other buckets.";
 		else if (side.inside || side.key >= 0)
 		{
 			rejection->code = REASON_EXPRESSION_ON_KEY;

@@ -267,6 +267,13 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 		rejection->code = REASON_TYPE_CLASS;
 	if (wrong->column == NULL)
 		return;
+	if (IsBucketColumn(root, wrong->column))
+	{
+		rejection->hint = psprintf("Join %s with %s first: rows of %s were sorted into other buckets to join them.",
+								   quote_identifier(planner_rt_fetch(wrong->column->varno, root)->eref->aliasname),
+								   RelationLabel(root, keyrel->relids), RelationLabel(root, rel->relids));
+		return;
+	}
 	copy = CopyForKeys(join, keyrel, inner_wrong ? outer : inner, rel, wrong->column->varno);
 	if (copy != NULL)
 		rejection->hint = psprintf("Make a copy bucketed by the joined column and use it in place of %s: %s",

@@ -90,7 +90,9 @@ LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, KeySide *sid
 	if (side->column != NULL)
 	{
 		side->key = KeyNumber(input, side->column);
-		side->lost = side->key < 0 && IsBucketColumn(root, side->column);
+		/* not so where the rows were sorted into other buckets to join them */
+		side->lost = side->key < 0 && IsBucketColumn(root, side->column) &&
+			BfMayBeNulled(root, side->column);
 		return;
 	}
 	side->key = BucketInputKey(input, expr);

@@ -15,7 +15,7 @@ typedef struct KeySide
 	Var		   *column;			/* the column it is, under whatever casts, or NULL */
 	int			key;			/* which bucket column that is, or -1 */
 	bool		inside;			/* a bucket column stands inside an expression */
-	bool		lost;			/* a bucket column that the input does not carry as its key */
+	bool		lost;			/* a bucket column that is no key of the input, as an outer join may have set it to NULL */
 } KeySide;
 
 /* The column an expression is under any casts; NULL: none. */
