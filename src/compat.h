@@ -129,9 +129,9 @@
 #define BfVarIsNullable(var) (false)
 #endif
 
-/* the same, as far as it is known: in 15, outer joins of the query that may have it below them, at any place */
+/* does an outer join of the query, at whatever place, null the table of a Var? */
 #if PG_VERSION_NUM >= 160000
-#define BfMayBeNulled(root, var) BfVarIsNullable(var)
+#define BfMayBeNulled(root, var) (!bms_is_empty(find_base_rel(root, (var)->varno)->nulling_relids))
 #else
 #define BfMayBeNulled(root, var) bms_is_member((var)->varno, (root)->nullable_baserels)
 #endif

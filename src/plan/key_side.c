@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "plan/key_expr.h"
 #include "plan/key_side.h"
