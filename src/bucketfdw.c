@@ -15,6 +15,7 @@
 #include "plan/agg_path.h"
 #include "plan/bucketed.h"
 #include "plan/join_path.h"
+#include "plan/join_size.h"
 #include "plan/plan_report.h"
 #include "plan/table_stats.h"
 #include "storage/file_store.h"
@@ -34,6 +35,7 @@ _PG_init(void)
 	BucketRowsInit();
 	BucketedInit();
 	JoinPathInit();
+	JoinSizeInit();
 	AggPathInit();
 	PlanReportInit();
 	TableStatsInit();

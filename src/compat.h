@@ -165,6 +165,15 @@
 #define BfEclassBelowOuterJoin(ec) ((ec)->ec_below_outer_join)
 #endif
 
+/* the equalities that classes of equal expressions give for a join; needs optimizer/paths.h */
+#if PG_VERSION_NUM >= 160000
+#define BfJoinEqualities(root, joined, outer, inner) \
+	generate_join_implied_equalities(root, joined, outer, inner, NULL)
+#else
+#define BfJoinEqualities(root, joined, outer, inner) \
+	generate_join_implied_equalities(root, joined, outer, inner)
+#endif
+
 /* vacuum_delay_point got an argument in 18 */
 #if PG_VERSION_NUM >= 180000
 #define BfVacuumDelayPoint() vacuum_delay_point(true)

@@ -25,9 +25,6 @@
 /* handing a joined row to the executor, in units of cpu_tuple_cost */
 #define PAIR_COST 0.5
 
-/* part of the rows that an anti join with further conditions leaves, at least */
-#define LEFT_OVER 0.01
-
 /*
  * Hashing and sorting a row and copying it into a batch: about 150 ns of few
  * rows, 300 ns of millions, which is 0.04 to 0.07.  Core's estimates for hash
@@ -85,22 +82,6 @@ CandidatePairs(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOpt
 		return joinrel->rows;
 	return clamp_row_est(outer->rows * inner->rows *
 						 clauselist_selectivity(root, keyclauses, 0, JOIN_INNER, sjinfo));
-}
-
-/*
- * Rows the join gives.  With conditions beside the key, such as a.x <> b.x,
- * core expects nearly every row to have a match and an anti join to give one
- * row: for what stands above, that is a bet on a single row, and a scan of a
- * whole table per row of ours looks as good as a lookup.  A small part of the
- * rows is expected instead; where core's estimate is larger, it stands.
- */
-static double
-RowsGiven(const RelOptInfo *joinrel, const RelOptInfo *outer, JoinType jointype,
-		  const JoinClauses *clauses)
-{
-	if (jointype != JOIN_ANTI || clauses->residual == NIL)
-		return joinrel->rows;
-	return Max(joinrel->rows, clamp_row_est(outer->rows * LEFT_OVER));
 }
 
 /* Are all rows of a side wanted, with or without a match? */
@@ -184,5 +165,5 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 		wait = Max(wait, run / (joinrel->rows + 1));
 	path->path.startup_cost = startup + wait;
 	path->path.total_cost = startup + run;
-	path->path.rows = RowsGiven(joinrel, outerrel, jointype, clauses);
+	path->path.rows = joinrel->rows;
 }

@@ -14,6 +14,7 @@
 #include "plan/join_cost.h"
 #include "plan/join_path.h"
 #include "plan/join_plan.h"
+#include "plan/join_size.h"
 #include "plan/key_expr.h"
 #include "plan/partial_path.h"
 #include "utils/lsyscache.h"
@@ -150,12 +151,14 @@ static void
 AddJoinPaths(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *outer,
 			 const BucketInput *inner)
 {
-	Path	   *path = MakeJoinPath(join, extra, outer, inner, NULL, true, 0);
+	Path	   *path;
 	BucketInput *joined = JoinedInput(join->root, join->jointype, extra->sjinfo, outer, inner);
 	/* each process joins some of the groups, or parts of them */
 	int			workers = outer->holds_routed || inner->holds_routed ? 0 :
 		PartialWorkers(join->root, join->joinrel, outer->pages + inner->pages);
 
+	JoinSizeOfAnti(join);
+	path = MakeJoinPath(join, extra, outer, inner, NULL, true, 0);
 	BucketedNoteCost(join->joinrel, path);
 	add_path(join->joinrel, path);
 	if (workers > 0)

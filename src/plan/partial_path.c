@@ -21,9 +21,8 @@ PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages)
 	return compute_parallel_worker(rel, pages, -1, max_parallel_workers_per_gather);
 }
 
-/* How much of the work one process does, as core reckons it. */
-static double
-Divisor(int workers)
+double
+PartialDivisor(int workers)
 {
 	double		divisor = workers;
 
@@ -40,7 +39,7 @@ Divisor(int workers)
 void
 MakePartial(Path *path, Cost fixed, int workers)
 {
-	double		divisor = Divisor(workers);
+	double		divisor = PartialDivisor(workers);
 
 	path->parallel_aware = true;
 	path->parallel_safe = true;

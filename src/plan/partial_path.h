@@ -11,6 +11,9 @@
 /* Workers worth having for reading that many pages, 0: none. */
 extern int	PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages);
 
+/* By what the rows of all processes are divided to get those of one, as core reckons it. */
+extern double PartialDivisor(int workers);
+
 /* Make a path a partial one: rows and costs are shared out, but for the fixed part of its startup cost. */
 extern void MakePartial(Path *path, Cost fixed, int workers);
 
