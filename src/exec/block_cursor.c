@@ -105,6 +105,7 @@ LeafFileGet(LeafReader *leaf, int fileno)
 		if (file->sortcols[i] < 0)
 			file->checked = false;
 	}
+	LeafFileFindPoints(leaf, file);
 	file->last_used = ++leaf->clock;
 	leaf->files[fileno] = file;
 	leaf->nopen++;
@@ -124,6 +125,7 @@ LeafFileClose(LeafReader *leaf, int fileno)
 		if (block->file == file)
 			block->file = NULL;
 	}
+	LeafFileForgetPoints(leaf, file);
 	leaf->open_memory -= file->memory;
 	StoreClose(file->source);
 	MemoryContextDelete(file->cxt);
@@ -213,7 +215,7 @@ LeafBlockGet(LeafReader *leaf, const LeafFile *file, int blockno)
 			link = &(*link)->next;
 		block = *link;
 		if (block != NULL && !(block->file == file && block->blockno == blockno) &&
-			leaf->nblocks < MAX_KEPT_BLOCKS && leaf->memory < (Size) work_mem * 1024)
+			leaf->nblocks < MAX_KEPT_BLOCKS && leaf->memory + leaf->point_memory < (Size) work_mem * 1024)
 			block = NULL;
 	}
 	else
@@ -340,8 +342,7 @@ QualCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno, const LeafQual *
 							 qual->valuetype, qual->nvalues > 0 ? qual->values[0] : (Datum) 0);
 }
 
-/* Can the quals hold for no row of the block, by its statistics? */
-static bool
+bool
 BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
 {
 	if (!bf_enable_pruning)
@@ -382,30 +383,47 @@ SelectPart(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
 		batch->selection[i] = (uint16) (from + i);
 }
 
+void
+BlockApplyQuals(LeafReader *leaf, BlockCursor *cursor, Batch *batch, uint16 *selection, uint64 done)
+{
+	const BucketSpec *spec = cursor->file->reader->spec;
+	int			bucket = leaf->manifest->runs[cursor->run].bucket;
+
+	for (int i = 0; i < leaf->nquals && batch->nselected > 0; i++)
+	{
+		int			whole;
+
+		if (i < 64 && (done & (UINT64CONST(1) << i)) != 0)
+			continue;
+		whole = LeafQualOfBucket(&leaf->quals[i], spec, bucket);
+		if (whole < 0)
+			LeafQualApply(&leaf->quals[i], batch, leaf->qualcols[i], selection);
+		else if (whole == 0)
+			batch->nselected = 0;
+	}
+}
+
 /* Apply the quals to a block. */
 static void
 ApplyQuals(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
 {
 	Batch	   *batch = &block->batch;
-	const BucketSpec *spec = cursor->file->reader->spec;
-	int			bucket = leaf->manifest->runs[cursor->run].bucket;
 	/* that the rows are sorted helps where all are selected */
 	int			first = batch->selection == NULL ? cursor->sorted_qual : -1;
 
 	if (first >= 0)
 		LeafQualApplySorted(&leaf->quals[first], batch, leaf->qualcols[first], block->selection);
-	for (int i = 0; i < leaf->nquals && batch->nselected > 0; i++)
-	{
-		int			whole;
+	BlockApplyQuals(leaf, cursor, batch, block->selection,
+					first >= 0 && first < 64 ? UINT64CONST(1) << first : 0);
+}
 
-		if (i == first)
-			continue;
-		whole = LeafQualOfBucket(&leaf->quals[i], spec, bucket);
-		if (whole < 0)
-			LeafQualApply(&leaf->quals[i], batch, leaf->qualcols[i], block->selection);
-		else if (whole == 0)
-			batch->nselected = 0;
-	}
+void
+BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno)
+{
+	leaf->counters.blocks_read++;
+	leaf->touched[leaf->manifest->runs[cursor->run].bucket % leaf->nbuckets] = true;
+	if (bf_verify_order)
+		VerifyBlockOrder(leaf, cursor, blockno);
 }
 
 bool
@@ -433,10 +451,7 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 		batch = &block->batch;
 		if (block->file != cursor->file || block->blockno != blockno)
 		{
-			leaf->counters.blocks_read++;
-			leaf->touched[leaf->manifest->runs[cursor->run].bucket % leaf->nbuckets] = true;
-			if (bf_verify_order)
-				VerifyBlockOrder(leaf, cursor, blockno);
+			BlockIsRead(leaf, cursor, blockno);
 			block->file = cursor->file;
 			block->blockno = blockno;
 			memset(batch->loaded, 0, leaf->ncols * sizeof(bool));

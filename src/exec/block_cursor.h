@@ -13,6 +13,7 @@
 #include "exec/leaf_qual.h"
 #include "exec/leaf_reader.h"
 #include "format/reader.h"
+#include "lib/ilist.h"
 
 /* A file of the manifest, open. */
 typedef struct LeafFile
@@ -23,6 +24,9 @@ typedef struct LeafFile
 	int		   *filecols;		/* per leaf column: index in the file, -1: absent there */
 	int		   *sortcols;		/* per sort column of the file's spec: index in the file */
 	bool		checked;		/* order verification possible: all sort columns there */
+	int			npoints;		/* leading sort columns that quals set equal to values */
+	int		   *pointquals;		/* these quals; only the first may have several values */
+	struct PointColumn **points;	/* per block and leaf column: kept packed, or NULL; NULL: none is */
 	int			users;			/* cursors that stand in it */
 	uint64		last_used;
 	Size		memory;			/* of cxt */
@@ -102,6 +106,11 @@ struct LeafReader
 	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
 
+	dlist_head	points[2];		/* columns that lookups keep packed: of keys, second, and others */
+	Size		point_memory;
+	uint64		point_clock;	/* number of the lookup */
+	struct PointBatch *found;	/* rows of a lookup */
+
 	ColumnScratch *scratch;		/* of all blocks */
 	LeafBlock  *free_blocks;	/* last released first */
 	int			nblocks;		/* made so far */
@@ -131,6 +140,30 @@ extern bool BlockCursorNext(struct LeafReader *leaf, BlockCursor *cursor, const 
  */
 extern LeafBlock *LeafBlockGet(struct LeafReader *leaf, const LeafFile *file, int blockno);
 extern void LeafBlockRelease(struct LeafReader *leaf, LeafBlock *block);
+
+/* Can the quals hold for no row of the block, by its statistics? */
+extern bool BlockCanSkip(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+
+/* A block is read: count it, and verify its order if that is wanted. */
+extern void BlockIsRead(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+
+/*
+ * Narrow the selection of a batch of rows of the cursor's run by the quals,
+ * except those whose bits are set in done.
+ */
+extern void BlockApplyQuals(struct LeafReader *leaf, BlockCursor *cursor, Batch *batch,
+							uint16 *selection, uint64 done);
+
+/* Lookups (point_read.c): find the quals they use, when a file was opened; and drop what is kept of it. */
+extern void LeafFileFindPoints(struct LeafReader *leaf, LeafFile *file);
+extern void LeafFileForgetPoints(struct LeafReader *leaf, LeafFile *file);
+
+/*
+ * The rows of the next block with rows, if the quals are equalities on leading
+ * sort columns; as batches of LeafNextBatch.  NULL: go on with
+ * BlockCursorNext, which knows whether there are more blocks.
+ */
+extern Batch *PointNext(struct LeafReader *leaf, BlockCursor *cursor);
 
 /* Leave out blocks that are no part of the unit (block_range.c). */
 extern void BlockCursorTakePart(struct LeafReader *leaf, BlockCursor *cursor);

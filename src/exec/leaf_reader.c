@@ -93,6 +93,8 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
 	leaf->zeros = palloc0(BF_BATCH_ROWS * sizeof(Datum));
 	leaf->scratch = ColumnScratchCreate(cxt);
+	dlist_init(&leaf->points[0]);
+	dlist_init(&leaf->points[1]);
 	MemoryContextSwitchTo(old);
 	return leaf;
 }
@@ -512,6 +514,8 @@ NextUnsorted(LeafReader *leaf)
 
 	for (;;)
 	{
+		Batch	   *found;
+
 		if (leaf->ncursors == 0)
 		{
 			int			run = RunAt(leaf);
@@ -532,6 +536,9 @@ NextUnsorted(LeafReader *leaf)
 			LeafBlockRelease(leaf, cursor->block);
 			cursor->block = NULL;
 		}
+		found = PointNext(leaf, cursor);
+		if (found != NULL)
+			return found;
 		if (BlockCursorNext(leaf, cursor, NULL))
 			return &cursor->block->batch;
 

@@ -12,13 +12,6 @@
 #include "format/text_encoding.h"
 #include "port/pg_crc32c.h"
 
-struct ColumnScratch
-{
-	ByteBuffer	stored;			/* the chunk as in the file, when compressed */
-	ByteBuffer	raw;			/* decompressed, when no Datum points there */
-	ByteBuffer	lengths;		/* for front coding */
-};
-
 struct ColumnBuffer
 {
 	ByteBuffer	values;			/* Datums */
@@ -154,24 +147,30 @@ in_range(const Datum *values, int n, int64 low, uint64 span)
 	return all < span;
 }
 
+void
+ColumnRange(const FileColumn *col, int64 *low, uint64 *span)
+{
+	*low = 0;
+	*span = 0;
+	if (col->keyclass == KEYCLASS_BOOL)
+		*span = 2;
+	else if (col->keyclass == KEYCLASS_OID)
+		*span = UINT64CONST(1) << 32;
+	else if (col->typlen < (int) sizeof(int64))
+	{
+		*span = UINT64CONST(1) << (8 * col->typlen);
+		*low = -(int64) (*span / 2);
+	}
+}
+
 static const char *
 check_range(const FileColumn *col, const Datum *values, int n)
 {
-	bool		ok;
+	int64		low;
+	uint64		span;
 
-	if (col->keyclass == KEYCLASS_BOOL)
-		ok = in_range(values, n, 0, 2);
-	else if (col->keyclass == KEYCLASS_OID)
-		ok = in_range(values, n, 0, UINT64CONST(1) << 32);
-	else if (col->typlen == 1)
-		ok = in_range(values, n, PG_INT8_MIN, UINT64CONST(1) << 8);
-	else if (col->typlen == 2)
-		ok = in_range(values, n, PG_INT16_MIN, UINT64CONST(1) << 16);
-	else if (col->typlen == 4)
-		ok = in_range(values, n, PG_INT32_MIN, UINT64CONST(1) << 32);
-	else
-		ok = true;
-	return ok ? NULL : "value is outside the range of its type";
+	ColumnRange(col, &low, &span);
+	return span == 0 || in_range(values, n, low, span) ? NULL : "value is outside the range of its type";
 }
 
 static const char *
@@ -315,19 +314,29 @@ values_in_raw(const FileColumn *col, ChunkEncoding encoding)
 	return !col->typbyval && encoding != ENCODING_NUMERIC && encoding != ENCODING_FRONT;
 }
 
-/* Read the bytes of a chunk, check their CRC, decompress; returns the raw bytes. */
-static const char *
-read_chunk(FileReader *reader, int block, int col, const DiskChunk *chunk, ColumnBuffer *buffer)
+const DiskChunk *
+ChunkGet(FileReader *reader, int block, int col)
+{
+	const DiskChunk *chunk = &reader->priv->chunks[(size_t) block * reader->ncols + col];
+	const char *problem = check_chunk(reader, chunk, reader->blocks[block].nrows);
+
+	if (problem)
+		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	return chunk;
+}
+
+const char *
+ChunkRead(FileReader *reader, int block, int col, const DiskChunk *chunk,
+		  ByteBuffer *raw, ColumnScratch *scratch)
 {
 	FileSource *source = reader->source;
-	bool		keep = values_in_raw(&reader->cols[col], (ChunkEncoding) chunk->encoding);
-	char	   *raw = ByteBufferPrepare(keep ? &buffer->raw : &buffer->scratch->raw, chunk->raw_len);
-	char	   *stored = raw;
+	char	   *data = ByteBufferPrepare(raw, chunk->raw_len);
+	char	   *stored = data;
 	pg_crc32c	crc;
 	const char *problem;
 
 	if (chunk->codec != BF_COMPRESS_NONE)
-		stored = ByteBufferPrepare(&buffer->scratch->stored, chunk->stored_len);
+		stored = ByteBufferPrepare(&scratch->stored, chunk->stored_len);
 	source->read(source, stored, chunk->stored_len, chunk->offset);
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, stored, chunk->stored_len);
@@ -336,28 +345,27 @@ read_chunk(FileReader *reader, int block, int col, const DiskChunk *chunk, Colum
 		FileReaderCorrupt(reader, block, col, chunk->offset, "checksum does not match");
 	if (chunk->codec != BF_COMPRESS_NONE)
 	{
-		problem = CodecDecompress(chunk->codec, stored, chunk->stored_len, raw, chunk->raw_len);
+		problem = CodecDecompress(chunk->codec, stored, chunk->stored_len, data, chunk->raw_len);
 		if (problem)
 			FileReaderCorrupt(reader, block, col, chunk->offset, problem);
 	}
-	return raw;
+	return data;
 }
 
 void
 FileReaderDecode(FileReader *reader, int block, int col, ColumnBuffer *buffer, ColumnVector *vector,
 				 uint64 *bytes_read)
 {
-	const DiskChunk *chunk = &reader->priv->chunks[(size_t) block * reader->ncols + col];
+	const DiskChunk *chunk = ChunkGet(reader, block, col);
 	int			nrows = reader->blocks[block].nrows;
 	int			nvalues = nrows - (int) chunk->null_count;
-	const char *problem = check_chunk(reader, chunk, nrows);
+	bool		keep = values_in_raw(&reader->cols[col], (ChunkEncoding) chunk->encoding);
+	const char *problem = NULL;
 	const char *in;
 	size_t		len;
 	Datum	   *values;
 	bool	   *nulls = NULL;
 
-	if (problem)
-		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
 	values = (Datum *) ByteBufferPrepare(&buffer->values, nrows * sizeof(Datum));
 	if (chunk->null_count > 0)
 		nulls = (bool *) ByteBufferPrepare(&buffer->nulls, BF_ALIGN8(nrows));
@@ -370,7 +378,7 @@ FileReaderDecode(FileReader *reader, int block, int col, ColumnBuffer *buffer, C
 		return;
 	}
 
-	in = read_chunk(reader, block, col, chunk, buffer);
+	in = ChunkRead(reader, block, col, chunk, keep ? &buffer->raw : &buffer->scratch->raw, buffer->scratch);
 	len = chunk->raw_len;
 	*bytes_read += chunk->stored_len;
 	if (nulls != NULL)

@@ -180,20 +180,6 @@ unpack_delta(const char *in, int groups, uint64 last, uint64 step, uint64 *out, 
 	return last;
 }
 
-/* Value i of packed bits of any width 1 .. 64. */
-static inline uint64
-get_bits(const char *in, size_t i, int width)
-{
-	uint64		bit = (uint64) i * width;
-	const char *p = in + (bit >> 3);
-	int			shift = bit & 7;
-	uint64		v = load64(p) >> shift;
-
-	if (shift + width > 64)
-		v |= (uint64) (uint8) p[8] << (64 - shift);
-	return width == 64 ? v : v & ((UINT64CONST(1) << width) - 1);
-}
-
 #define EACH_WIDTH(X) \
 	X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) \
 	X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32) \
@@ -218,7 +204,7 @@ read_for(const char *in, int n, int width, uint64 base, uint64 *out)
 			break;
 	}
 	for (; i < n; i++)
-		out[i] = base + get_bits(in, i, width);
+		out[i] = base + IntStreamBits(in, i, width);
 }
 
 static void
@@ -239,7 +225,7 @@ read_delta(const char *in, int n, int width, uint64 last, uint64 step, uint64 *o
 			break;
 	}
 	for (; i < n; i++)
-		out[i] = last = last + step + get_bits(in, i, width);
+		out[i] = last = last + step + IntStreamBits(in, i, width);
 }
 
 const char *

@@ -23,6 +23,22 @@ IntStreamSize(int width, size_t count)
 	return sizeof(DiskIntStream) + BF_ALIGN8(((uint64) count * width + 7) / 8);
 }
 
+/* Value i of packed bits of any width 0 .. 64; BF_SLACK bytes behind them may be read. */
+static inline uint64
+IntStreamBits(const char *in, size_t i, int width)
+{
+	uint64		bit = (uint64) i * width;
+	const char *p = in + (bit >> 3);
+	int			shift = bit & 7;
+	uint64		v;
+
+	memcpy(&v, p, sizeof(v));
+	v >>= shift;
+	if (shift + width > 64)
+		v |= (uint64) (uint8) p[8] << (64 - shift);
+	return width == 64 ? v : v & ((UINT64CONST(1) << width) - 1);
+}
+
 /* Bits needed for x. */
 extern int	IntWidth(uint64 x);
 

@@ -5,6 +5,7 @@
 #ifndef BF_READER_PRIVATE_H
 #define BF_READER_PRIVATE_H
 
+#include "format/byte_buffer.h"
 #include "format/file_format.h"
 #include "format/reader.h"
 
@@ -27,6 +28,27 @@ typedef struct FileReaderPrivate
  */
 extern void FileReaderCorrupt(FileReader *reader, int block, int col, uint64 offset,
 							  const char *problem) __attribute__((noreturn, cold));
+
+/* What ColumnScratchCreate makes. */
+struct ColumnScratch
+{
+	ByteBuffer	stored;			/* the chunk as in the file, when compressed */
+	ByteBuffer	raw;			/* decompressed, when no Datum points there */
+	ByteBuffer	lengths;		/* for front coding, and deltas of which only some sums are kept */
+};
+
+/* The directory entry of a column of a block, checked. */
+extern const DiskChunk *ChunkGet(FileReader *reader, int block, int col);
+
+/*
+ * Read the bytes of a chunk that has any into raw, check their CRC, decompress
+ * them; BF_SLACK more may be read.  Returns what is then in raw.
+ */
+extern const char *ChunkRead(FileReader *reader, int block, int col, const DiskChunk *chunk,
+							 ByteBuffer *raw, ColumnScratch *scratch);
+
+/* The range [*low, *low + *span) of the integers of a column; *span is 0 if it is all of int64. */
+extern void ColumnRange(const FileColumn *col, int64 *low, uint64 *span);
 
 /* Read and check header, tail and footer; fills everything in reader. */
 extern void FooterRead(FileReader *reader, uint64 file_id, Oid dboid, Oid relid);

@@ -12,6 +12,7 @@
 #include "compat.h"
 #include "format/block_stats.h"
 #include "format/file_format.h"
+#include "format/packed_column.h"
 #include "format/reader.h"
 #include "memory_file.h"
 #include "pg_shim.h"
@@ -68,12 +69,44 @@ use_stats(FileReader *reader, int block, int col)
 	}
 }
 
+/* Take out every value of a column that is not decoded, and look for one. */
+static void
+use_packed(FileReader *reader, int block, int c, ColumnScratch *scratch)
+{
+	const FileColumn *col = &reader->cols[c];
+	int			nrows = reader->blocks[block].nrows;
+	uint64		bytes_read = 0;
+	PackedColumn *packed = PackedColumnRead(reader, block, c, scratch, CurrentMemoryContext, &bytes_read);
+	uint16		rows[BF_GATHER_ROWS];
+	Datum		values[BF_GATHER_ROWS];
+	bool		nulls[BF_GATHER_ROWS];
+	ByteBuffer	made;
+
+	ByteBufferInit(&made, CurrentMemoryContext);
+	for (int first = 0; first < nrows; first += BF_GATHER_ROWS)
+	{
+		int			n = Min(nrows - first, BF_GATHER_ROWS);
+		ColumnVector vector = {values, nulls};
+
+		for (int i = 0; i < n; i++)
+			rows[i] = first + i;
+		if (!PackedColumnGather(packed, n, rows, values, nulls, &made))
+			vector.nulls = NULL;
+		use_vector(col, &vector, n);
+		if (col->keyclass != KEYCLASS_NONE && !(vector.nulls && nulls[n / 2]))
+			checksum += PackedColumnSearch(packed, 0, nrows, col->typid, col->typid, values[n / 2], true);
+	}
+	ByteBufferFree(&made);
+	PackedColumnFree(packed);
+}
+
 static void
 read_file(const char *data, size_t len)
 {
 	MemorySource source;
 	FileReader *reader;
 	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext, NULL);
+	ColumnScratch *scratch = ColumnScratchCreate(CurrentMemoryContext);
 	TupleDesc	desc;
 	uint64		bytes_read = 0;
 
@@ -102,6 +135,7 @@ read_file(const char *data, size_t len)
 			ColumnVector vector;
 
 			use_stats(reader, block, col);
+			use_packed(reader, block, col, scratch);
 			FileReaderDecode(reader, block, col, buffer, &vector, &bytes_read);
 			use_vector(&reader->cols[col], &vector, b->nrows);
 		}

@@ -10,6 +10,7 @@
 #include "format/block_stats.h"
 #include "format/file_format.h"
 #include "format/int_encoding.h"
+#include "format/packed_column.h"
 #include "format/reader.h"
 #include "format/scaled_encoding.h"
 #include "format/writer.h"
@@ -230,6 +231,103 @@ stats_sound(const BlockColumnStats *stats, KeyClass keyclass, Oid typid, const C
 	return true;
 }
 
+/* Are single values, and some at a time, taken out of a packed column as the whole one is decoded? */
+static bool
+packed_matches(FileReader *reader, int block, int c, const ColumnVector *vector)
+{
+	const FileColumn *col = &reader->cols[c];
+	int			nrows = reader->blocks[block].nrows;
+	ColumnScratch *scratch = ColumnScratchCreate(CurrentMemoryContext);
+	uint64		bytes_read = 0;
+	PackedColumn *packed = PackedColumnRead(reader, block, c, scratch, CurrentMemoryContext, &bytes_read);
+	ByteBuffer	made;
+	bool		pass = PackedColumnMemory(packed) > 0;
+
+	ByteBufferInit(&made, CurrentMemoryContext);
+	for (int step = 1; step < 200 && pass; step = step * 3 + 1)
+	{
+		for (int first = 0; first < nrows; first += step * 5)
+		{
+			uint16		rows[BF_GATHER_ROWS];
+			Datum		values[BF_GATHER_ROWS];
+			bool		nulls[BF_GATHER_ROWS];
+			bool		anynull;
+			int			n = 0;
+
+			for (int row = first; row < nrows && n < 5; row += step)
+				rows[n++] = row;
+			anynull = PackedColumnGather(packed, n, rows, values, nulls, &made);
+			for (int i = 0; i < n; i++)
+			{
+				bool		isnull = vector->nulls && vector->nulls[rows[i]];
+
+				pass &= isnull == (anynull && nulls[i]) &&
+					(isnull ? values[i] == 0 :
+					 DataIdentical(values[i], vector->values[rows[i]], col->typlen, col->typbyval));
+			}
+		}
+	}
+	PackedColumnFree(packed);
+	ByteBufferFree(&made);
+	return pass;
+}
+
+/* Are the non-null values in order, and the nulls behind them? */
+static bool
+is_sorted(const FileColumn *col, const ColumnVector *vector, int nrows)
+{
+	for (int i = 1; i < nrows; i++)
+	{
+		bool		isnull = vector->nulls && vector->nulls[i];
+
+		if (vector->nulls && vector->nulls[i - 1] ? !isnull :
+			!isnull && KeyCompare(col->keyclass, col->typid, vector->values[i - 1],
+								  col->typid, vector->values[i]) > 0)
+			return false;
+	}
+	return true;
+}
+
+/* columns with different values that were searched */
+static int	nsearched = 0;
+
+/* Are the values of a sorted column found where they stand? */
+static bool
+search_matches(FileReader *reader, int block, int c, const ColumnVector *vector)
+{
+	const FileColumn *col = &reader->cols[c];
+	int			nrows = reader->blocks[block].nrows;
+	uint64		bytes_read = 0;
+	PackedColumn *packed = PackedColumnRead(reader, block, c, ColumnScratchCreate(CurrentMemoryContext),
+											CurrentMemoryContext, &bytes_read);
+	bool		pass = true;
+	int			places = 0;
+
+	for (int at = 0; at < nrows && pass; at += 1 + nrows / 50)
+	{
+		Datum		value = vector->values[at];
+		int			lo = 0;
+		int			hi;
+
+		if (vector->nulls && vector->nulls[at])
+			continue;
+		while (KeyCompare(col->keyclass, col->typid, vector->values[lo], col->typid, value) < 0)
+			lo++;
+		for (hi = lo; hi < nrows && !(vector->nulls && vector->nulls[hi]) &&
+			 KeyCompare(col->keyclass, col->typid, vector->values[hi], col->typid, value) == 0;)
+			hi++;
+		pass = PackedColumnSearch(packed, 0, nrows, col->typid, col->typid, value, false) == lo &&
+			PackedColumnSearch(packed, 0, nrows, col->typid, col->typid, value, true) == hi &&
+			PackedColumnSearch(packed, lo, hi, col->typid, col->typid, value, true) == hi &&
+			PackedColumnSearch(packed, hi, nrows, col->typid, col->typid, value, false) == hi &&
+			PackedColumnSearch(packed, 0, lo, col->typid, col->typid, value, false) == lo;
+		places += lo > 0 && hi < nrows;
+	}
+	nsearched += places > 0;
+	PackedColumnFree(packed);
+	return pass;
+}
+
 /* Does the file hold exactly the table?  Returns what is wrong, or NULL. */
 static const char *
 compare_file(TestTable *table, const char *data, size_t len, int nruns)
@@ -302,6 +400,11 @@ compare_file(TestTable *table, const char *data, size_t len, int nruns)
 			}
 			if (vector.nulls && nulls == 0)
 				problem = "nulls without a null";
+			if (!problem && !packed_matches(reader, b, c, &vector))
+				problem = psprintf("values of column %d (type %u) taken out one by one", c + 1, col->typid);
+			if (!problem && col->keyclass != KEYCLASS_NONE && is_sorted(col, &vector, block->nrows) &&
+				!search_matches(reader, b, c, &vector))
+				problem = psprintf("search in column %d (type %u)", c + 1, col->typid);
 			if (stats.null_count != nulls)
 				problem = "null count";
 			if (!problem && col->keyclass != KEYCLASS_NONE &&
@@ -539,6 +642,7 @@ read_all(const char *data, size_t len)
 		MemorySource source;
 		FileReader *reader;
 		ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext, NULL);
+		ColumnScratch *scratch = ColumnScratchCreate(CurrentMemoryContext);
 		uint64		bytes_read = 0;
 
 		MemorySourceInit(&source, data, len);
@@ -552,6 +656,7 @@ read_all(const char *data, size_t len)
 
 				FileReaderColumnStats(reader, b, c, &stats);
 				FileReaderDecode(reader, b, c, buffer, &vector, &bytes_read);
+				PackedColumnFree(PackedColumnRead(reader, b, c, scratch, CurrentMemoryContext, &bytes_read));
 			}
 		}
 	}
@@ -1023,5 +1128,6 @@ main(void)
 	WITH_CONTEXT(test_damage());
 	WITH_CONTEXT(test_repaired_damage());
 	WITH_CONTEXT(test_empty_chunks());
+	ShimOk(nsearched > 100, "sorted columns of many shapes were searched");
 	return ShimDone();
 }

@@ -1,0 +1,597 @@
+/*
+ * packed_column.c
+ *	  One column of one block, kept as it is in the file.
+ *
+ * Packed integers, and what is made of them (numerics, floats, positions in a
+ * dictionary), are found by their number; of deltas the sum is kept at every
+ * so many values, of packed varlenas the place.  Front coding, where each
+ * value needs the one before it, is decoded as a whole.
+ *
+ * What is read is checked as far as needed to stay inside of the bytes, and to
+ * give no value the type does not have.
+ */
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+#include "format/int_encoding.h"
+#include "format/packed_column.h"
+#include "format/reader_private.h"
+#include "format/scaled_encoding.h"
+#include "format/varlena_pack.h"
+#include "port/pg_bitutils.h"
+
+/* so many deltas are added up from one sum that is kept to the next */
+#define DELTA_STEP		64
+/* so many packed varlenas are walked over */
+#define VARLENA_STEP	16
+/* the number of NULLs before a row is kept for so many rows */
+#define RANK_STEP		64
+
+typedef enum PackedForm
+{
+	PACKED_INT,					/* integers are the values, or numerics or floats are made of them */
+	PACKED_DICT,				/* integers are positions in a dictionary */
+	PACKED_FIXED,				/* values of one length */
+	PACKED_ONE,					/* one value for all rows */
+	PACKED_VARLENA,				/* packed varlenas */
+	PACKED_DECODED				/* decoded as a whole */
+} PackedForm;
+
+struct PackedColumn
+{
+	FileReader *reader;
+	int			block;
+	int			col;
+	MemoryContext cxt;
+	PackedForm	form;
+	ChunkEncoding encoding;
+	int			nrows;
+	int			nvalues;		/* rows that are not null */
+	const uint8 *nullbits;		/* one per row; NULL: no row is null */
+	uint16	   *ranks;			/* nulls before every RANK_STEP'th row */
+
+	ByteBuffer	raw;			/* what is below points into it */
+	const char *values;
+	size_t		len;			/* of the values; dictionary: of its values */
+
+	DiskIntStream head;
+	const char *bits;
+	int64	   *sums;			/* deltas: every DELTA_STEP'th value */
+	int64		low;			/* integers that are allowed; span 0: all */
+	uint64		span;
+	int			scale;			/* of numerics and floats */
+
+	size_t		stride;			/* values of one length: from one to the next */
+	VarlenaForm varlena;
+	uint32	   *offsets;		/* of all values of the dictionary, or of every VARLENA_STEP'th one */
+	ByteBuffer	made;			/* a value that is compared */
+
+	ColumnBuffer *buffer;		/* decoded as a whole */
+	ColumnVector vector;
+	Size		memory;
+};
+
+/*
+ * Prepare to look into an int stream of n >= 1 values at in.  Sets *used to
+ * its length.  NULL, or what is wrong.
+ */
+static const char *
+OpenInts(PackedColumn *column, const char *in, size_t len, int n, ColumnScratch *scratch, size_t *used)
+{
+	DiskIntStream *head = &column->head;
+
+	if (len < sizeof(*head))
+		return "int stream is cut off";
+	memcpy(head, in, sizeof(*head));
+	column->bits = in + sizeof(*head);
+	if (head->kind == INT_STREAM_FOR && head->width <= 64)
+	{
+		*used = IntStreamSize(head->width, n);
+		return len < *used ? "int stream is cut off" : NULL;
+	}
+	else
+	{
+		int64	   *values = (int64 *) ByteBufferPrepare(&scratch->lengths, n * sizeof(int64));
+		const char *problem = IntStreamRead(in, len, n, values, used);
+		int			nsums = (n + DELTA_STEP - 1) / DELTA_STEP;
+
+		if (problem)
+			return problem;
+		column->sums = MemoryContextAlloc(column->cxt, nsums * sizeof(int64));
+		for (int i = 0; i < nsums; i++)
+			column->sums[i] = values[i * DELTA_STEP];
+		column->memory += nsums * sizeof(int64);
+		return NULL;
+	}
+}
+
+/*
+ * Find every step'th of n packed varlenas that are exactly the len bytes at
+ * in.  NULL, or what is wrong.
+ */
+static const char *
+OpenVarlenas(PackedColumn *column, const char *in, size_t len, int n, int step, bool numeric)
+{
+	int			noffsets = (n + step - 1) / step;
+	size_t		at = 0;
+
+	column->values = in;
+	column->len = len;
+	column->offsets = MemoryContextAlloc(column->cxt, noffsets * sizeof(uint32));
+	column->memory += noffsets * sizeof(uint32);
+	for (int i = 0; i < n; i++)
+	{
+		const char *v = VarlenaNext(in, len, &at, column->varlena.align);
+
+		if (v == NULL)
+			return "value header is invalid";
+		if (numeric && !NumericContentValid(v))
+			return "numeric value is invalid";
+		if (i % step == 0)
+			column->offsets[i / step] = (uint32) (v - in);
+	}
+	return at == len ? NULL : "bytes are left over behind the values";
+}
+
+static const char *
+OpenScaled(PackedColumn *column, const FileColumn *col, const char *in, size_t len, ColumnScratch *scratch)
+{
+	bool		isfloat = column->encoding == ENCODING_FLOAT;
+	DiskScaled	head;
+	size_t		used = 0;
+	const char *problem;
+
+	if (col->keyclass != (isfloat ? KEYCLASS_FLOAT : KEYCLASS_NUMERIC))
+		return "encoding does not fit the type";
+	if (len < sizeof(head))
+		return "values are cut off";
+	memcpy(&head, in, sizeof(head));
+	if (head.scale > (isfloat ? BF_MAX_FLOAT_SCALE : BF_MAX_NUMERIC_SCALE))
+		return "scale is invalid";
+	column->form = PACKED_INT;
+	column->scale = head.scale;
+	problem = OpenInts(column, in + sizeof(head), len - sizeof(head), column->nvalues, scratch, &used);
+	if (problem == NULL && used != len - sizeof(head))
+		problem = "bytes are left over behind the values";
+	return problem;
+}
+
+static const char *
+OpenDict(PackedColumn *column, const FileColumn *col, const char *in, size_t len, ColumnScratch *scratch)
+{
+	DiskDict	head;
+	const char *problem;
+	size_t		at;
+	size_t		used = 0;
+
+	if (col->typlen != -1)
+		return "encoding does not fit the type";
+	if (len < sizeof(head))
+		return "dictionary is cut off";
+	memcpy(&head, in, sizeof(head));
+	if (head.nvalues == 0 || head.nvalues > (uint32) column->nvalues || head.dict_bytes > len - sizeof(head))
+		return "dictionary has an invalid header";
+	column->form = PACKED_DICT;
+	column->low = 0;
+	column->span = head.nvalues;
+	problem = OpenVarlenas(column, in + sizeof(head), head.dict_bytes, head.nvalues, 1,
+						   col->keyclass == KEYCLASS_NUMERIC);
+	if (problem)
+		return problem;
+	at = sizeof(head) + BF_ALIGN8(head.dict_bytes);
+	if (at > len)
+		return "dictionary is cut off";
+	problem = OpenInts(column, in + at, len - at, column->nvalues, scratch, &used);
+	if (problem == NULL && at + used != len)
+		problem = "bytes are left over behind the values";
+	return problem;
+}
+
+static const char *
+OpenFixed(PackedColumn *column, const FileColumn *col, size_t len)
+{
+	if (col->typlen < 0 || (col->typbyval && col->keyclass != KEYCLASS_FLOAT))
+		return "encoding does not fit the type";
+	column->form = PACKED_FIXED;
+	column->stride = col->typbyval ? (size_t) col->typlen : att_align_nominal(col->typlen, col->typalign);
+	return len == column->nvalues * column->stride ? NULL : "length does not fit the number of values";
+}
+
+static const char *
+OpenOne(PackedColumn *column, const FileColumn *col, const char *in, size_t len)
+{
+	const char *problem;
+
+	if (col->typbyval)
+		return "encoding does not fit the type";
+	column->form = PACKED_ONE;
+	if (col->typlen > 0)
+		return len == att_align_nominal(col->typlen, col->typalign) ? NULL : "length does not fit the type";
+	problem = OpenVarlenas(column, in, len, 1, 1, col->keyclass == KEYCLASS_NUMERIC);
+	if (problem == NULL && column->offsets[0] != 0)
+		problem = "value header is invalid";
+	return problem;
+}
+
+/* Look at the len bytes of values at in; NULL, or what is wrong. */
+static const char *
+OpenValues(PackedColumn *column, const FileColumn *col, const char *in, size_t len, ColumnScratch *scratch)
+{
+	const char *problem;
+	size_t		used = 0;
+
+	column->values = in;
+	column->len = len;
+	switch (column->encoding)
+	{
+		case ENCODING_INT:
+			if (!col->typbyval || col->keyclass == KEYCLASS_FLOAT)
+				return "encoding does not fit the type";
+			column->form = PACKED_INT;
+			ColumnRange(col, &column->low, &column->span);
+			problem = OpenInts(column, in, len, column->nvalues, scratch, &used);
+			if (problem == NULL && used != len)
+				problem = "bytes are left over behind the values";
+			return problem;
+		case ENCODING_FLOAT:
+		case ENCODING_NUMERIC:
+			return OpenScaled(column, col, in, len, scratch);
+		case ENCODING_DICT:
+			return OpenDict(column, col, in, len, scratch);
+		case ENCODING_RAW:
+			return OpenFixed(column, col, len);
+		case ENCODING_CONSTANT:
+			return OpenOne(column, col, in, len);
+		default:
+			if (col->typlen != -1)
+				return "encoding does not fit the type";
+			column->form = PACKED_VARLENA;
+			return OpenVarlenas(column, in, len, column->nvalues, VARLENA_STEP,
+								col->keyclass == KEYCLASS_NUMERIC);
+	}
+}
+
+/* Count the nulls; NULL, or what is wrong. */
+static const char *
+OpenNulls(PackedColumn *column, const char *in)
+{
+	int			nranks = column->nrows / RANK_STEP + 1;
+	int			count = 0;
+
+	column->nullbits = (const uint8 *) in;
+	column->ranks = MemoryContextAlloc(column->cxt, nranks * sizeof(uint16));
+	column->memory += nranks * sizeof(uint16);
+	for (int row = 0; row < column->nrows; row++)
+	{
+		if (row % RANK_STEP == 0)
+			column->ranks[row / RANK_STEP] = (uint16) count;
+		count += (column->nullbits[row / 8] >> (row % 8)) & 1;
+	}
+	return count == column->nrows - column->nvalues ? NULL : "null bitmap does not have the number of nulls";
+}
+
+/* Is there a way to look at single values?  There is none of front coding, nor of what is not known here. */
+static bool
+CanStayPacked(const DiskChunk *chunk)
+{
+	return chunk->encoding <= ENCODING_DICT;
+}
+
+PackedColumn *
+PackedColumnRead(FileReader *reader, int block, int col, ColumnScratch *scratch,
+				 MemoryContext cxt, uint64 *bytes_read)
+{
+	const DiskChunk *chunk = ChunkGet(reader, block, col);
+	const FileColumn *filecol = &reader->cols[col];
+	PackedColumn *column = MemoryContextAllocZero(cxt, sizeof(PackedColumn));
+	const char *problem = NULL;
+	const char *in;
+	size_t		len;
+
+	column->reader = reader;
+	column->block = block;
+	column->col = col;
+	column->cxt = cxt;
+	column->encoding = (ChunkEncoding) chunk->encoding;
+	column->nrows = reader->blocks[block].nrows;
+	column->nvalues = column->nrows - (int) chunk->null_count;
+	column->memory = sizeof(PackedColumn);
+	column->varlena = VarlenaFormOf(filecol->typalign, filecol->typstorage);
+	ByteBufferInit(&column->raw, cxt);
+	ByteBufferInit(&column->made, cxt);
+	if (!CanStayPacked(chunk))
+	{
+		column->form = PACKED_DECODED;
+		column->buffer = ColumnBufferCreate(cxt, scratch);
+		FileReaderDecode(reader, block, col, column->buffer, &column->vector, bytes_read);
+		return column;
+	}
+
+	if (column->nvalues == 0)
+		return column;
+	in = ChunkRead(reader, block, col, chunk, &column->raw, scratch);
+	len = chunk->raw_len;
+	*bytes_read += chunk->stored_len;
+	if (chunk->null_count > 0)
+	{
+		size_t		bitmap = BF_ALIGN8((column->nrows + 7) / 8);
+
+		problem = len < bitmap ? "null bitmap is cut off" : OpenNulls(column, in);
+		in += bitmap;
+		len -= bitmap;
+	}
+	if (problem == NULL)
+		problem = OpenValues(column, filecol, in, len, scratch);
+	if (problem)
+		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	return column;
+}
+
+void
+PackedColumnFree(PackedColumn *column)
+{
+	ByteBufferFree(&column->raw);
+	ByteBufferFree(&column->made);
+	if (column->ranks)
+		pfree(column->ranks);
+	if (column->sums)
+		pfree(column->sums);
+	if (column->offsets)
+		pfree(column->offsets);
+	if (column->buffer)
+		ColumnBufferFree(column->buffer);
+	pfree(column);
+}
+
+Size
+PackedColumnMemory(const PackedColumn *column)
+{
+	return column->memory + column->raw.cap + column->made.cap +
+		(column->buffer ? ColumnBufferMemory(column->buffer) : 0);
+}
+
+static inline bool
+RowIsNull(const PackedColumn *column, int row)
+{
+	return column->nullbits != NULL && ((column->nullbits[row / 8] >> (row % 8)) & 1) != 0;
+}
+
+/* The number of a row's value among those that are there. */
+static inline int
+ValueOfRow(const PackedColumn *column, int row)
+{
+	int			at = row - row % RANK_STEP;
+	int			nulls;
+
+	if (column->nullbits == NULL)
+		return row;
+	nulls = column->ranks[row / RANK_STEP];
+	for (; at + 8 <= row; at += 8)
+		nulls += pg_number_of_ones[column->nullbits[at / 8]];
+	nulls += pg_number_of_ones[column->nullbits[at / 8] & ((1 << (row - at)) - 1)];
+	return row - nulls;
+}
+
+/* Integers number "at" (ascending) of the stream. */
+static void
+GatherInts(const PackedColumn *column, int n, const uint16 *at, int64 *out)
+{
+	const DiskIntStream *head = &column->head;
+	uint64		value = 0;
+	int			pos = -1;		/* deltas: value is that of this number */
+
+	if (column->sums == NULL)
+	{
+		for (int i = 0; i < n; i++)
+			out[i] = (int64) ((uint64) head->base + IntStreamBits(column->bits, at[i], head->width));
+	}
+	else
+	{
+		for (int i = 0; i < n; i++)
+		{
+			if (pos < 0 || at[i] / DELTA_STEP > pos / DELTA_STEP)
+			{
+				pos = at[i] - at[i] % DELTA_STEP;
+				value = (uint64) column->sums[pos / DELTA_STEP];
+			}
+			for (; pos < at[i]; pos++)
+				value += (uint64) head->step + IntStreamBits(column->bits, pos, head->width);
+			out[i] = (int64) value;
+		}
+	}
+	if (column->span == 0)
+		return;
+	for (int i = 0; i < n; i++)
+	{
+		if ((uint64) out[i] - (uint64) column->low >= column->span)
+			FileReaderCorrupt(column->reader, column->block, column->col, 0,
+							  column->form == PACKED_DICT ? "position is outside the dictionary" :
+							  "value is outside the range of its type");
+	}
+}
+
+/* Packed varlena number "at". */
+static const char *
+FindVarlena(const PackedColumn *column, int at)
+{
+	size_t		offset = column->offsets[at / VARLENA_STEP];
+	const char *v = column->values + offset;
+
+	/* all of them were looked at when the column was read */
+	for (int i = at - at % VARLENA_STEP; i <= at; i++)
+		v = VarlenaNext(column->values, column->len, &offset, column->varlena.align);
+	return v;
+}
+
+/* Values number "at" (ascending) of the n that are there. */
+static void
+GatherValues(const PackedColumn *column, int n, const uint16 *at, Datum *values, ByteBuffer *made)
+{
+	const FileColumn *filecol = &column->reader->cols[column->col];
+
+	switch (column->form)
+	{
+		case PACKED_INT:
+			GatherInts(column, n, at, (int64 *) values);
+			if (column->encoding == ENCODING_FLOAT)
+				FloatsFromScaled((int64 *) values, n, filecol->typlen, column->scale);
+			else if (column->encoding == ENCODING_NUMERIC)
+				NumericsFromScaled((int64 *) values, n, column->scale, made);
+			break;
+		case PACKED_DICT:
+			GatherInts(column, n, at, (int64 *) values);
+			for (int i = 0; i < n; i++)
+				values[i] = PointerGetDatum(column->values + column->offsets[values[i]]);
+			break;
+		case PACKED_FIXED:
+			for (int i = 0; i < n; i++)
+			{
+				const char *v = column->values + at[i] * column->stride;
+
+				if (!filecol->typbyval)
+					values[i] = PointerGetDatum(v);
+				else if (filecol->typlen == sizeof(Datum))
+					memcpy(&values[i], v, sizeof(Datum));
+				else
+					values[i] = Int32GetDatum(*(const int32 *) v);
+			}
+			break;
+		case PACKED_ONE:
+			for (int i = 0; i < n; i++)
+				values[i] = PointerGetDatum(column->values);
+			break;
+		case PACKED_VARLENA:
+			for (int i = 0; i < n; i++)
+				values[i] = PointerGetDatum(FindVarlena(column, at[i]));
+			break;
+		case PACKED_DECODED:
+			elog(ERROR, "a decoded column has no packed values");
+	}
+}
+
+bool
+PackedColumnGather(const PackedColumn *column, int n, const uint16 *rows,
+				   Datum *values, bool *nulls, ByteBuffer *made)
+{
+	uint16		at[BF_GATHER_ROWS];
+	int			found = 0;
+
+	Assert(n <= BF_GATHER_ROWS);
+	if (column->form == PACKED_DECODED)
+	{
+		const bool *isnull = column->vector.nulls;
+
+		for (int i = 0; i < n; i++)
+		{
+			values[i] = column->vector.values[rows[i]];
+			if (isnull != NULL)
+				nulls[i] = isnull[rows[i]];
+		}
+		return isnull != NULL;
+	}
+	if (column->nvalues == 0)
+	{
+		memset(values, 0, n * sizeof(Datum));
+		memset(nulls, true, n * sizeof(bool));
+		return true;
+	}
+	if (column->nullbits == NULL)
+	{
+		if (n > 0)
+			GatherValues(column, n, rows, values, made);
+		return false;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		nulls[i] = RowIsNull(column, rows[i]);
+		if (!nulls[i])
+			at[found++] = (uint16) ValueOfRow(column, rows[i]);
+	}
+	if (found > 0)
+		GatherValues(column, found, at, values, made);
+	for (int i = n - 1; i >= 0; i--)
+		values[i] = nulls[i] ? (Datum) 0 : values[--found];
+	return true;
+}
+
+/* PackedColumnSearch of integers without nulls: the first row whose value is at least want. */
+static int
+SearchInts(const PackedColumn *column, int from, int to, int64 want)
+{
+	const DiskIntStream *head = &column->head;
+	int			lo = from;
+	int			hi = to;
+	uint64		value;
+
+	if (column->sums == NULL)
+	{
+		while (lo < hi)
+		{
+			int			mid = lo + (hi - lo) / 2;
+
+			if ((int64) ((uint64) head->base + IntStreamBits(column->bits, mid, head->width)) < want)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		return lo;
+	}
+
+	/* the last sum below the value, then from there on */
+	lo = from / DELTA_STEP;
+	hi = (to - 1) / DELTA_STEP;
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo + 1) / 2;
+
+		if (column->sums[mid] < want)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	value = (uint64) column->sums[lo];
+	lo *= DELTA_STEP;
+	while (lo < to && (lo < from || (int64) value < want))
+	{
+		value += (uint64) head->step + IntStreamBits(column->bits, lo, head->width);
+		lo++;
+	}
+	return lo;
+}
+
+int
+PackedColumnSearch(PackedColumn *column, int from, int to, Oid coltype,
+				   Oid valuetype, Datum value, bool above)
+{
+	KeyClass	keyclass = column->reader->cols[column->col].keyclass;
+	int			lo = from;
+	int			hi = to;
+
+	if (from >= to)
+		return to;
+	if (column->form == PACKED_INT && column->encoding == ENCODING_INT && column->nullbits == NULL &&
+		KeyClassIsFixed(keyclass))
+	{
+		int64		want = KeySort64(keyclass, valuetype, value);
+
+		if (above && want == PG_INT64_MAX)
+			return to;
+		return SearchInts(column, from, to, above ? want + 1 : want);
+	}
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+		uint16		row = (uint16) mid;
+		Datum		found;
+		bool		isnull = false;
+		int			c = 1;
+
+		if (!PackedColumnGather(column, 1, &row, &found, &isnull, &column->made) || !isnull)
+			c = KeyCompare(keyclass, coltype, found, valuetype, value);
+		if (c < 0 || (above && c == 0))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
