@@ -176,6 +176,35 @@ LookupPagesCost(PlannerInfo *root, RelOptInfo *rel, double rows, double loops)
 }
 
 /*
+ * Conditions that are tested row by row, on the rows that the key and the
+ * conditions on batches leave: less than one, if most lookups find none.
+ */
+static void
+RowQualCost(PlannerInfo *root, RelOptInfo *rel, List *clauses, QualCost *cost)
+{
+	List	   *batch = NIL;
+	List	   *row = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		LeafQual	qual;
+		List	   *values;
+
+		if (!rinfo->pseudoconstant &&
+			BatchQualFromClause(rinfo->clause, rel->relid, &qual, &values))
+			batch = lappend(batch, rinfo);
+		else
+			row = lappend(row, rinfo);
+	}
+	cost_qual_eval(cost, row, root);
+	if (row != NIL)
+		cost->per_tuple *= BucketRelInfoGet(rel)->rows *
+			clauselist_selectivity(root, batch, rel->relid, JOIN_INNER, NULL);
+}
+
+/*
  * Cost of one lookup: one block is decoded in each run of the bucket, and the
  * row found in it by binary search, which costs no more than the rest of
  * START_COST; of several values every row of the blocks is tested.
@@ -201,8 +230,7 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 	if (pins->combinations > 1 || pins->nulls)
 		cost += rows * BATCH_QUAL_COST * cpu_operator_cost;
 	cost += (START_COST + runs) * cpu_tuple_cost;
-	cost += param->ppi_rows * (info->row_qual_cost.per_tuple + cpu_tuple_cost +
-							   rel->reltarget->cost.per_tuple);
+	cost += param->ppi_rows * (cpu_tuple_cost + rel->reltarget->cost.per_tuple);
 	return cost;
 }
 
@@ -214,7 +242,8 @@ AddLookupPath(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 	ParamPathInfo *param = get_baserel_parampathinfo(root, rel, required);
 	List	   *clauses;
 	KeyPins		pins;
-	Cost		startup = info->row_qual_cost.startup + rel->reltarget->cost.startup;
+	QualCost	quals;
+	Cost		startup;
 
 	if (param == NULL)
 		return;
@@ -223,8 +252,11 @@ AddLookupPath(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 	KeyPinsFind(rel, info->options->spec, clauses, &pins);
 	if (!pins.pinned)
 		return;
+	RowQualCost(root, rel, clauses, &quals);
+	startup = quals.startup + rel->reltarget->cost.startup;
 	add_path(rel, (Path *) BfCreateScanPath(root, rel, param->ppi_rows, startup,
-											startup + LookupCost(root, rel, param, &pins),
+											startup + LookupCost(root, rel, param, &pins) +
+											quals.per_tuple,
 											NIL, required, NIL));
 }
 
