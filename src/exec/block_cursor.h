@@ -106,7 +106,7 @@ struct LeafReader
 	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
 
-	dlist_head	points[2];		/* columns that lookups keep packed: of keys, second, and others */
+	dlist_head	points[3];		/* columns that lookups keep packed, by PointKind */
 	Size		point_memory;
 	uint64		point_clock;	/* number of the lookup */
 	struct PointBatch *found;	/* rows of a lookup */

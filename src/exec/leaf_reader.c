@@ -93,8 +93,8 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
 	leaf->zeros = palloc0(BF_BATCH_ROWS * sizeof(Datum));
 	leaf->scratch = ColumnScratchCreate(cxt);
-	dlist_init(&leaf->points[0]);
-	dlist_init(&leaf->points[1]);
+	for (int i = 0; i < lengthof(leaf->points); i++)
+		dlist_init(&leaf->points[i]);
 	MemoryContextSwitchTo(old);
 	return leaf;
 }

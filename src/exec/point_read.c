@@ -6,7 +6,9 @@
  * They are found by binary search in columns that stay packed as in the file,
  * and what is asked of them is taken out one by one.  The packed columns are
  * kept for the next lookup: those used last, as far as they fit work_mem, and
- * keys rather than others, because every lookup in a block needs them.
+ * keys rather than others, because every lookup in a block needs them.  Of
+ * what does not fit, as little is kept as lets a value be read from the file
+ * without the others, where the encoding allows that.
  */
 #include "postgres.h"
 
@@ -18,6 +20,16 @@
 /* of more values (IN) than this a block is searched as a whole */
 #define MAX_POINT_VALUES 64
 
+/* What is kept of a column of a block; that of the first kind goes first. */
+typedef enum PointKind
+{
+	POINT_OTHER,
+	POINT_KEY,
+	POINT_THIN					/* of either: the values are left in the file */
+} PointKind;
+
+StaticAssertDecl(POINT_THIN + 1 == lengthof(((LeafReader *) 0)->points), "a list for each kind");
+
 /* A packed column of a block that is kept. */
 typedef struct PointColumn
 {
@@ -25,7 +37,8 @@ typedef struct PointColumn
 	struct PointColumn **slot;	/* what points here */
 	PackedColumn *packed;
 	Size		memory;
-	bool		iskey;
+	bool		iskey;			/* it is searched */
+	PointKind	kind;
 	uint64		used;			/* lookup that used it last */
 } PointColumn;
 
@@ -104,9 +117,9 @@ DropPoints(LeafReader *leaf)
 	Size		limit = (Size) work_mem * 1024;
 
 	limit -= Min(leaf->memory, limit / 2);
-	for (int iskey = 0; iskey < 2; iskey++)
+	for (int kind = POINT_OTHER; kind <= POINT_THIN; kind++)
 	{
-		dlist_head *list = &leaf->points[iskey];
+		dlist_head *list = &leaf->points[kind];
 
 		while (leaf->point_memory > limit && !dlist_is_empty(list))
 		{
@@ -114,7 +127,17 @@ DropPoints(LeafReader *leaf)
 
 			if (point->used == leaf->point_clock)
 				break;
-			FreePoint(leaf, point);
+			if (!PackedColumnThin(point->packed, point->iskey))
+			{
+				FreePoint(leaf, point);
+				continue;
+			}
+			leaf->point_memory -= point->memory;
+			point->memory = sizeof(PointColumn) + PackedColumnMemory(point->packed);
+			leaf->point_memory += point->memory;
+			point->kind = POINT_THIN;
+			dlist_delete(&point->link);
+			dlist_push_head(&leaf->points[POINT_THIN], &point->link);
 		}
 	}
 }
@@ -141,7 +164,7 @@ GetPoint(LeafReader *leaf, LeafFile *file, int blockno, int col, bool iskey)
 	PointColumn *point = *slot;
 
 	if (point != NULL)
-		dlist_move_head(&leaf->points[point->iskey], &point->link);
+		dlist_move_head(&leaf->points[point->kind], &point->link);
 	else
 	{
 		PackedColumn *packed = PackedColumnRead(file->reader, blockno, file->filecols[col], leaf->scratch,
@@ -152,9 +175,10 @@ GetPoint(LeafReader *leaf, LeafFile *file, int blockno, int col, bool iskey)
 		point->packed = packed;
 		point->memory = sizeof(PointColumn) + PackedColumnMemory(packed);
 		point->iskey = iskey;
+		point->kind = iskey ? POINT_KEY : POINT_OTHER;
 		point->used = 0;
 		*slot = point;
-		dlist_push_head(&leaf->points[iskey], &point->link);
+		dlist_push_head(&leaf->points[point->kind], &point->link);
 		leaf->point_memory += point->memory;
 	}
 	if (point->used != leaf->point_clock)
@@ -192,7 +216,7 @@ LoadPointColumn(Batch *batch, int col)
 	vector->nulls = NULL;
 	if (PackedColumnGather(GetPoint(leaf, found->file, found->blockno, col, false),
 						   batch->nrows, found->rows, found->values[col], found->nulls[col],
-						   &found->made[col]))
+						   &found->made[col], &leaf->counters.bytes_read))
 		vector->nulls = found->nulls[col];
 }
 
@@ -224,8 +248,10 @@ NarrowRows(LeafReader *leaf, LeafFile *file, int blockno, int q, int value, int 
 	const LeafQual *qual = &leaf->quals[q];
 	PackedColumn *packed = GetPoint(leaf, file, blockno, leaf->qualcols[q], true);
 
-	*from = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], false);
-	*to = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], true);
+	*from = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], false,
+							   &leaf->counters.bytes_read);
+	*to = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], true,
+							 &leaf->counters.bytes_read);
 }
 
 /* Find the rows of a block; how many, which may be more than there is room for. */

@@ -7,6 +7,9 @@
  * so many values, of packed varlenas the place.  Front coding, where each
  * value needs the one before it, is decoded as a whole.
  *
+ * Of integers that are not compressed, even the bits may be left in the file:
+ * those of the few values around the wanted one are read when they are wanted.
+ *
  * What is read is checked as far as needed to stay inside of the bytes, and to
  * give no value the type does not have.
  */
@@ -20,8 +23,10 @@
 #include "format/varlena_pack.h"
 #include "port/pg_bitutils.h"
 
-/* so many deltas are added up from one sum that is kept to the next */
-#define DELTA_STEP		64
+/* of deltas the value at every so many is kept, and so many are read at a time; a multiple of 8 */
+#define GROUP_VALUES	64
+/* bytes of so many, and what may be read behind them */
+#define GROUP_BYTES		(GROUP_VALUES * sizeof(int64) + BF_SLACK)
 /* so many packed varlenas are walked over */
 #define VARLENA_STEP	16
 /* the number of NULLs before a row is kept for so many rows */
@@ -55,8 +60,11 @@ struct PackedColumn
 	size_t		len;			/* of the values; dictionary: of its values */
 
 	DiskIntStream head;
-	const char *bits;
-	int64	   *sums;			/* deltas: every DELTA_STEP'th value */
+	size_t		bits;			/* where in raw they begin */
+	size_t		nbits;			/* their bytes */
+	uint64		offset;			/* of raw in the file, if it is not compressed; else 0 */
+	bool		thin;			/* the bits are left there */
+	int64	   *sums;			/* every GROUP_VALUES'th value, or NULL */
 	int64		low;			/* integers that are allowed; span 0: all */
 	uint64		span;
 	int			scale;			/* of numerics and floats */
@@ -71,6 +79,16 @@ struct PackedColumn
 	Size		memory;
 };
 
+/* Room for the value at every GROUP_VALUES of n. */
+static void
+MakeSums(PackedColumn *column, int n)
+{
+	Size		size = (n + GROUP_VALUES - 1) / GROUP_VALUES * sizeof(int64);
+
+	column->sums = MemoryContextAlloc(column->cxt, size);
+	column->memory += size;
+}
+
 /*
  * Prepare to look into an int stream of n >= 1 values at in.  Sets *used to
  * its length.  NULL, or what is wrong.
@@ -83,26 +101,26 @@ OpenInts(PackedColumn *column, const char *in, size_t len, int n, ColumnScratch 
 	if (len < sizeof(*head))
 		return "int stream is cut off";
 	memcpy(head, in, sizeof(*head));
-	column->bits = in + sizeof(*head);
+	column->bits = in + sizeof(*head) - column->raw.data;
 	if (head->kind == INT_STREAM_FOR && head->width <= 64)
 	{
 		*used = IntStreamSize(head->width, n);
-		return len < *used ? "int stream is cut off" : NULL;
+		if (len < *used)
+			return "int stream is cut off";
 	}
 	else
 	{
 		int64	   *values = (int64 *) ByteBufferPrepare(&scratch->lengths, n * sizeof(int64));
 		const char *problem = IntStreamRead(in, len, n, values, used);
-		int			nsums = (n + DELTA_STEP - 1) / DELTA_STEP;
 
 		if (problem)
 			return problem;
-		column->sums = MemoryContextAlloc(column->cxt, nsums * sizeof(int64));
-		for (int i = 0; i < nsums; i++)
-			column->sums[i] = values[i * DELTA_STEP];
-		column->memory += nsums * sizeof(int64);
-		return NULL;
+		MakeSums(column, n);
+		for (int i = 0; i < n; i += GROUP_VALUES)
+			column->sums[i / GROUP_VALUES] = values[i];
 	}
+	column->nbits = *used - sizeof(*head);
+	return NULL;
 }
 
 /*
@@ -312,6 +330,8 @@ PackedColumnRead(FileReader *reader, int block, int col, ColumnScratch *scratch,
 	in = ChunkRead(reader, block, col, chunk, &column->raw, scratch);
 	len = chunk->raw_len;
 	*bytes_read += chunk->stored_len;
+	if (chunk->codec == BF_COMPRESS_NONE)
+		column->offset = chunk->offset;
 	if (chunk->null_count > 0)
 	{
 		size_t		bitmap = BF_ALIGN8((column->nrows + 7) / 8);
@@ -350,6 +370,44 @@ PackedColumnMemory(const PackedColumn *column)
 		(column->buffer ? ColumnBufferMemory(column->buffer) : 0);
 }
 
+/* Is the column searched by SearchInts? */
+static bool
+SearchedAsInts(const PackedColumn *column)
+{
+	return column->form == PACKED_INT && column->encoding == ENCODING_INT && column->nullbits == NULL &&
+		KeyClassIsFixed(column->reader->cols[column->col].keyclass);
+}
+
+bool
+PackedColumnThin(PackedColumn *column, bool searched)
+{
+	char	   *kept;
+
+	if (column->thin || column->offset == 0 || (column->form != PACKED_INT && column->form != PACKED_DICT) ||
+		(searched && !SearchedAsInts(column)))
+		return false;
+	if (searched && column->sums == NULL)
+	{
+		int			n = column->nvalues;
+
+		/* a search reads the bits of one group only */
+		MakeSums(column, n);
+		for (int i = 0; i < n; i += GROUP_VALUES)
+			column->sums[i / GROUP_VALUES] = (int64)
+				((uint64) column->head.base + IntStreamBits(column->raw.data + column->bits, i, column->head.width));
+	}
+	kept = MemoryContextAllocHuge(column->cxt, column->bits + BF_SLACK);
+	memcpy(kept, column->raw.data, column->bits);
+	if (column->nullbits != NULL)
+		column->nullbits = (const uint8 *) kept;
+	column->values = kept + (column->values - column->raw.data);
+	pfree(column->raw.data);
+	column->raw.data = kept;
+	column->raw.cap = column->bits;
+	column->thin = true;
+	return true;
+}
+
 static inline bool
 RowIsNull(const PackedColumn *column, int row)
 {
@@ -372,32 +430,53 @@ ValueOfRow(const PackedColumn *column, int row)
 	return row - nulls;
 }
 
+/* The bits of a group of GROUP_VALUES integers; into room, of GROUP_BYTES, if they are left in the file. */
+static const char *
+GroupBits(const PackedColumn *column, int group, char *room, uint64 *bytes_read)
+{
+	size_t		size = (size_t) column->head.width * (GROUP_VALUES / 8);
+	size_t		at = group * size;
+	size_t		len;
+
+	if (!column->thin)
+		return column->raw.data + column->bits + at;
+	/* a last delta has no bits; it is not asked for */
+	len = at < column->nbits ? Min(size, column->nbits - at) : 0;
+	memset(room + len, 0, GROUP_BYTES - len);
+	if (len > 0)
+		column->reader->source->read(column->reader->source, room, len, column->offset + column->bits + at);
+	*bytes_read += len;
+	return room;
+}
+
 /* Integers number "at" (ascending) of the stream. */
 static void
-GatherInts(const PackedColumn *column, int n, const uint16 *at, int64 *out)
+GatherInts(const PackedColumn *column, int n, const uint16 *at, int64 *out, uint64 *bytes_read)
 {
 	const DiskIntStream *head = &column->head;
+	char		room[GROUP_BYTES];
+	const char *bits = NULL;
 	uint64		value = 0;
-	int			pos = -1;		/* deltas: value is that of this number */
+	int			group = -1;
+	int			pos = 0;		/* deltas: value is that of this number in the group */
 
-	if (column->sums == NULL)
+	for (int i = 0; i < n; i++)
 	{
-		for (int i = 0; i < n; i++)
-			out[i] = (int64) ((uint64) head->base + IntStreamBits(column->bits, at[i], head->width));
-	}
-	else
-	{
-		for (int i = 0; i < n; i++)
+		int			in_group = at[i] % GROUP_VALUES;
+
+		if (at[i] / GROUP_VALUES != group)
 		{
-			if (pos < 0 || at[i] / DELTA_STEP > pos / DELTA_STEP)
-			{
-				pos = at[i] - at[i] % DELTA_STEP;
-				value = (uint64) column->sums[pos / DELTA_STEP];
-			}
-			for (; pos < at[i]; pos++)
-				value += (uint64) head->step + IntStreamBits(column->bits, pos, head->width);
-			out[i] = (int64) value;
+			group = at[i] / GROUP_VALUES;
+			bits = GroupBits(column, group, room, bytes_read);
+			pos = 0;
+			if (head->kind == INT_STREAM_DELTA)
+				value = (uint64) column->sums[group];
 		}
+		if (head->kind == INT_STREAM_FOR)
+			value = (uint64) head->base + IntStreamBits(bits, in_group, head->width);
+		for (; head->kind == INT_STREAM_DELTA && pos < in_group; pos++)
+			value += (uint64) head->step + IntStreamBits(bits, pos, head->width);
+		out[i] = (int64) value;
 	}
 	if (column->span == 0)
 		return;
@@ -425,21 +504,22 @@ FindVarlena(const PackedColumn *column, int at)
 
 /* Values number "at" (ascending) of the n that are there. */
 static void
-GatherValues(const PackedColumn *column, int n, const uint16 *at, Datum *values, ByteBuffer *made)
+GatherValues(const PackedColumn *column, int n, const uint16 *at, Datum *values, ByteBuffer *made,
+			 uint64 *bytes_read)
 {
 	const FileColumn *filecol = &column->reader->cols[column->col];
 
 	switch (column->form)
 	{
 		case PACKED_INT:
-			GatherInts(column, n, at, (int64 *) values);
+			GatherInts(column, n, at, (int64 *) values, bytes_read);
 			if (column->encoding == ENCODING_FLOAT)
 				FloatsFromScaled((int64 *) values, n, filecol->typlen, column->scale);
 			else if (column->encoding == ENCODING_NUMERIC)
 				NumericsFromScaled((int64 *) values, n, column->scale, made);
 			break;
 		case PACKED_DICT:
-			GatherInts(column, n, at, (int64 *) values);
+			GatherInts(column, n, at, (int64 *) values, bytes_read);
 			for (int i = 0; i < n; i++)
 				values[i] = PointerGetDatum(column->values + column->offsets[values[i]]);
 			break;
@@ -471,7 +551,7 @@ GatherValues(const PackedColumn *column, int n, const uint16 *at, Datum *values,
 
 bool
 PackedColumnGather(const PackedColumn *column, int n, const uint16 *rows,
-				   Datum *values, bool *nulls, ByteBuffer *made)
+				   Datum *values, bool *nulls, ByteBuffer *made, uint64 *bytes_read)
 {
 	uint16		at[BF_GATHER_ROWS];
 	int			found = 0;
@@ -498,7 +578,7 @@ PackedColumnGather(const PackedColumn *column, int n, const uint16 *rows,
 	if (column->nullbits == NULL)
 	{
 		if (n > 0)
-			GatherValues(column, n, rows, values, made);
+			GatherValues(column, n, rows, values, made, bytes_read);
 		return false;
 	}
 	for (int i = 0; i < n; i++)
@@ -508,7 +588,7 @@ PackedColumnGather(const PackedColumn *column, int n, const uint16 *rows,
 			at[found++] = (uint16) ValueOfRow(column, rows[i]);
 	}
 	if (found > 0)
-		GatherValues(column, found, at, values, made);
+		GatherValues(column, found, at, values, made, bytes_read);
 	for (int i = n - 1; i >= 0; i--)
 		values[i] = nulls[i] ? (Datum) 0 : values[--found];
 	return true;
@@ -516,52 +596,62 @@ PackedColumnGather(const PackedColumn *column, int n, const uint16 *rows,
 
 /* PackedColumnSearch of integers without nulls: the first row whose value is at least want. */
 static int
-SearchInts(const PackedColumn *column, int from, int to, int64 want)
+SearchInts(const PackedColumn *column, int from, int to, int64 want, uint64 *bytes_read)
 {
 	const DiskIntStream *head = &column->head;
+	char		room[GROUP_BYTES];
+	const char *bits = column->raw.data + column->bits;
 	int			lo = from;
 	int			hi = to;
+	int			base = 0;		/* number of the first of bits */
 	uint64		value;
 
-	if (column->sums == NULL)
+	if (column->sums != NULL)
+	{
+		/* the last group that begins below the value */
+		int			group = from / GROUP_VALUES;
+		int			last = (to - 1) / GROUP_VALUES;
+
+		while (group < last)
+		{
+			int			mid = group + (last - group + 1) / 2;
+
+			if (column->sums[mid] < want)
+				group = mid;
+			else
+				last = mid - 1;
+		}
+		bits = GroupBits(column, group, room, bytes_read);
+		base = group * GROUP_VALUES;
+		lo = Max(from, base);
+		hi = Min(to, base + GROUP_VALUES);
+	}
+	if (head->kind == INT_STREAM_FOR)
 	{
 		while (lo < hi)
 		{
 			int			mid = lo + (hi - lo) / 2;
 
-			if ((int64) ((uint64) head->base + IntStreamBits(column->bits, mid, head->width)) < want)
+			if ((int64) ((uint64) head->base + IntStreamBits(bits, mid - base, head->width)) < want)
 				lo = mid + 1;
 			else
 				hi = mid;
 		}
 		return lo;
 	}
-
-	/* the last sum below the value, then from there on */
-	lo = from / DELTA_STEP;
-	hi = (to - 1) / DELTA_STEP;
-	while (lo < hi)
+	value = (uint64) column->sums[base / GROUP_VALUES];
+	for (int row = base; row < hi; row++)
 	{
-		int			mid = lo + (hi - lo + 1) / 2;
-
-		if (column->sums[mid] < want)
-			lo = mid;
-		else
-			hi = mid - 1;
+		if (row >= lo && (int64) value >= want)
+			return row;
+		value += (uint64) head->step + IntStreamBits(bits, row - base, head->width);
 	}
-	value = (uint64) column->sums[lo];
-	lo *= DELTA_STEP;
-	while (lo < to && (lo < from || (int64) value < want))
-	{
-		value += (uint64) head->step + IntStreamBits(column->bits, lo, head->width);
-		lo++;
-	}
-	return lo;
+	return hi;
 }
 
 int
 PackedColumnSearch(PackedColumn *column, int from, int to, Oid coltype,
-				   Oid valuetype, Datum value, bool above)
+				   Oid valuetype, Datum value, bool above, uint64 *bytes_read)
 {
 	KeyClass	keyclass = column->reader->cols[column->col].keyclass;
 	int			lo = from;
@@ -569,14 +659,13 @@ PackedColumnSearch(PackedColumn *column, int from, int to, Oid coltype,
 
 	if (from >= to)
 		return to;
-	if (column->form == PACKED_INT && column->encoding == ENCODING_INT && column->nullbits == NULL &&
-		KeyClassIsFixed(keyclass))
+	if (SearchedAsInts(column))
 	{
 		int64		want = KeySort64(keyclass, valuetype, value);
 
 		if (above && want == PG_INT64_MAX)
 			return to;
-		return SearchInts(column, from, to, above ? want + 1 : want);
+		return SearchInts(column, from, to, above ? want + 1 : want, bytes_read);
 	}
 	while (lo < hi)
 	{
@@ -586,7 +675,7 @@ PackedColumnSearch(PackedColumn *column, int from, int to, Oid coltype,
 		bool		isnull = false;
 		int			c = 1;
 
-		if (!PackedColumnGather(column, 1, &row, &found, &isnull, &column->made) || !isnull)
+		if (!PackedColumnGather(column, 1, &row, &found, &isnull, &column->made, bytes_read) || !isnull)
 			c = KeyCompare(keyclass, coltype, found, valuetype, value);
 		if (c < 0 || (above && c == 0))
 			lo = mid + 1;
