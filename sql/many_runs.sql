@@ -53,7 +53,50 @@ SELECT q, same(q) FROM unnest(ARRAY[
 -- in order, to the end and not
 SELECT bool_and(k >= before) AS ordered, count(*) FROM (SELECT k, lag(k) OVER (ORDER BY k) AS before FROM mr_a_b) s;
 SELECT k, count(*) FROM (SELECT k FROM mr_a_b ORDER BY k LIMIT 500) s GROUP BY k ORDER BY k;
+-- keys far apart; keys in clusters far from each other, which their first bits do not tell apart; one key in all runs
+CREATE TABLE mr_w_h (k bigint, c bigint, e bigint, v int);
+INSERT INTO mr_w_h
+SELECT ('x' || substr(md5((g % 6000)::text), 1, 16))::bit(64)::bigint,
+	(g * 7 % 500) + CASE g % 3 WHEN 0 THEN 0 WHEN 1 THEN 4611686018427387904 ELSE -4611686018427387904 END,
+	CASE WHEN g % 4 = 0 THEN g ELSE 4242 END, g
+FROM generate_series(1, 12000) g;
+CREATE FOREIGN TABLE mr_w_b (k bigint, c bigint, e bigint, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1', block_rows '500');
+CREATE FOREIGN TABLE mr_x_b (k bigint, c bigint, e bigint, v int) SERVER bucketfdw OPTIONS (bucket_by 'c', buckets '1', block_rows '500');
+CREATE FOREIGN TABLE mr_y_b (k bigint, c bigint, e bigint, v int) SERVER bucketfdw OPTIONS (bucket_by 'e', buckets '1', block_rows '500');
+CREATE VIEW mr_x_h AS TABLE mr_w_h;
+CREATE VIEW mr_y_h AS TABLE mr_w_h;
+-- keys that grow from load to load: the runs follow each other, with a little overlap
+CREATE TABLE mr_g_h (k bigint, v int);
+INSERT INTO mr_g_h SELECT g / 3 + (g % 7) * 20, g FROM generate_series(1, 60000) g;
+CREATE FOREIGN TABLE mr_g_b (k bigint, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
+DO $$
+BEGIN
+	FOR i IN 0 .. 29 LOOP
+		INSERT INTO mr_w_b SELECT * FROM mr_w_h WHERE v % 30 = i;
+		INSERT INTO mr_x_b SELECT * FROM mr_w_h WHERE v % 30 = i;
+		INSERT INTO mr_y_b SELECT * FROM mr_w_h WHERE v % 30 = i;
+		INSERT INTO mr_g_b SELECT * FROM mr_g_h WHERE (v - 1) / 2000 = i;
+		COMMIT;
+	END LOOP;
+END
+$$;
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT k, a.v, b.v FROM mr_w_b a JOIN mr_w_b b USING (k) WHERE b.v % 3 = 0',
+	'SELECT k, a.v, b.v FROM mr_w_b a LEFT JOIN mr_w_b b USING (k) WHERE a.v < 500',
+	'SELECT c, count(*), sum(v), max(k) FROM mr_x_b GROUP BY c',
+	'SELECT c, count(*), sum(a.v::bigint * b.v) FROM mr_x_b a JOIN mr_x_b b USING (c) WHERE b.v % 50 = 0 GROUP BY c',
+	'SELECT e, count(*), sum(v), min(k) FROM mr_y_b GROUP BY e',
+	'SELECT count(*), sum(a.v::bigint * b.v) FROM mr_y_b a JOIN mr_y_b b USING (e) WHERE b.v % 100 = 1',
+	'SELECT k, a.v, b.v FROM mr_g_b a JOIN mr_g_b b USING (k) WHERE b.v % 5 = 0',
+	'SELECT k, count(*), sum(v) FROM mr_g_b GROUP BY k']) q;
+-- of runs that follow each other, few have a block in memory
+SET max_parallel_workers_per_gather = 0;
+SELECT measured('SELECT count(*), sum(a.v) FROM mr_g_b a JOIN mr_c_b c USING (k)', 'Memory')::int < 300 AS little;
+RESET max_parallel_workers_per_gather;
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;
+DROP VIEW mr_x_h, mr_y_h;
+DROP FOREIGN TABLE mr_w_b, mr_x_b, mr_y_b, mr_g_b;
+DROP TABLE mr_w_h, mr_g_h;
 DROP VIEW mr_f_h;
 DROP FOREIGN TABLE mr_a_b, mr_c_b, mr_f_b;
 DROP TABLE mr_a_h, mr_c_h;

@@ -426,6 +426,16 @@ BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno)
 		VerifyBlockOrder(leaf, cursor, blockno);
 }
 
+int64
+BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype)
+{
+	const StatValue *first = &cursor->file->reader->blocks[cursor->next].first[0];
+
+	if (first->isnull)
+		return KEY64_NULL;
+	return KeyImage64(keyclass, keytype, first->value);
+}
+
 bool
 BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 {

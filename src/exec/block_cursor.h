@@ -174,10 +174,19 @@ extern void BlockCursorNarrow(struct LeafReader *leaf, BlockCursor *cursor);
 /* Is every row of a block below the bound?  Only answers true when that is certain. */
 extern bool BlockBelowBound(const BucketSpec *spec, const FileBlock *block, const KeyBound *bound);
 
+/* An image not above those of all keys the cursor, which has another block, will come to. */
+extern int64 BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype);
+
 /* merge of several runs (run_merge.c) */
 extern void RunMergeOpen(struct LeafReader *leaf);
 extern Batch *RunMergeNext(struct LeafReader *leaf, const KeyBound *bound);
 extern void RunMergeClose(struct LeafReader *leaf);
+
+/*
+ * Read the next block of a cursor, which has none, and prepare its keys; false
+ * at the end of the run.
+ */
+extern bool RunMergeReadBlock(struct LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
 
 /* room for n cursors of a unit, and back (leaf_reader.c) */
 extern void LeafCursorsAllocate(struct LeafReader *leaf, int n);

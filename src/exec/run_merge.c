@@ -8,8 +8,7 @@
  * the next call, because the batch still points into them.
  *
  * Of many runs whose order the images decide alone, no row is compared with
- * another: all that the cursors have up to a key that none can fall below
- * later is put into a window and sorted at once, by digits.
+ * another: run_window.c gives their rows.
  *
  * When the first rows are wanted soon (leaf->ramp), batches start small, and a
  * run's first block is not decoded before its first key, known from the
@@ -17,8 +16,7 @@
  */
 #include "postgres.h"
 
-#include "exec/block_cursor.h"
-#include "exec/merge_search.h"
+#include "exec/run_window.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -27,22 +25,6 @@
 
 /* from so many runs on, windows are faster than the heap */
 #define WINDOW_RUNS 4
-
-/* rows of a window: it starts small, so that little is sorted in vain where most rows are skipped */
-#define WINDOW_RUN_ROWS 4		/* of each run, at least */
-#define WINDOW_ROWS (32 * 1024)
-
-typedef struct WindowRow
-{
-	uint64		image;			/* of the key, in unsigned order */
-	uint32		cursor;
-	uint32		row;			/* of its block */
-} WindowRow;
-
-#define RS_SORT SortByImage
-#define RS_ELEMENT WindowRow
-#define RS_NUMBER image
-#include "vector/radix_sort.h"
 
 typedef struct HeapNode
 {
@@ -63,12 +45,7 @@ typedef struct MergeState
 	int			nheap;			/* -1: no block was read yet */
 	HeapNode   *heap;
 	bool		windowed;		/* rows come from windows, not from the heap */
-	int			run_rows;		/* a window takes at most so many of each run */
-	int			window_at;		/* next of its rows */
-	int			nwindow;
-	int			window_room;
-	WindowRow  *window;
-	WindowRow  *spare;
+	RunWindow  *window;			/* made at first use */
 	LeafBlock  *retired;
 	KeyClass   *classes;		/* of the key columns */
 	Oid		   *types;
@@ -87,7 +64,9 @@ GatherColumn(Batch *batch, int col)
 	LeafBlock  *last = NULL;
 	ColumnVector *vec = NULL;
 
-	for (int i = 0; i < batch->nrows; i++)
+	if (merge->windowed)
+		anynull = RunWindowGather(merge->window, batch->nrows, col, values, nulls);
+	for (int i = 0; i < batch->nrows && !merge->windowed; i++)
 	{
 		int			row = merge->row[i];
 
@@ -170,28 +149,14 @@ SiftDown(LeafReader *leaf, MergeState *merge, int at)
 	heap[at] = node;
 }
 
-/* Read the cursor's next block and prepare its keys; false at the end of the run. */
-static bool
-AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
+bool
+RunMergeReadBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 {
+	MergeState *merge = leaf->merge;
 	LeafBlock  *block;
 
-	if (cursor->store != NULL)
-	{
-		if (!SpooledCursorNext(cursor))
-			return false;
-	}
-	else
-	{
-		if (cursor->block != NULL)
-		{
-			cursor->block->next = merge->retired;
-			merge->retired = cursor->block;
-			cursor->block = NULL;
-		}
-		if (!BlockCursorNext(leaf, cursor, bound))
-			return false;
-	}
+	if (!(cursor->store ? SpooledCursorNext(cursor) : BlockCursorNext(leaf, cursor, bound)))
+		return false;
 	block = cursor->block;
 	if (block->keys.cols == NULL)
 	{
@@ -204,15 +169,17 @@ AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const Key
 	return true;
 }
 
-/* An image not above those of all keys the cursor will come to. */
-static int64
-FirstImage(const MergeState *merge, const BlockCursor *cursor)
+/* Read the cursor's next block; the batch may still point into the present one. */
+static bool
+AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
 {
-	const StatValue *first = &cursor->file->reader->blocks[cursor->next].first[0];
-
-	if (first->isnull)
-		return KEY64_NULL;
-	return KeyImage64(merge->classes[0], merge->types[0], first->value);
+	if (cursor->store == NULL && cursor->block != NULL)
+	{
+		cursor->block->next = merge->retired;
+		merge->retired = cursor->block;
+		cursor->block = NULL;
+	}
+	return RunMergeReadBlock(leaf, cursor, bound);
 }
 
 static void
@@ -228,7 +195,7 @@ BuildHeap(LeafReader *leaf, MergeState *merge)
 		if (cursor->block != NULL)
 			node->k64 = cursor->block->keys.k64[cursor->pos];
 		else if (merge->lazy && cursor->next < cursor->end)
-			node->k64 = FirstImage(merge, cursor);
+			node->k64 = BlockCursorFirstImage(cursor, merge->classes[0], merge->types[0]);
 		else
 			continue;
 		merge->nheap++;
@@ -299,8 +266,6 @@ RunMergeOpen(LeafReader *leaf)
 	merge->heap = MemoryContextAlloc(leaf->cxt, leaf->ncursors * sizeof(HeapNode));
 	merge->refill = false;
 	merge->windowed = false;
-	merge->nwindow = merge->window_at = 0;
-	merge->run_rows = WINDOW_RUN_ROWS;
 	merge->nheap = -1;			/* blocks are not read before the first batch is asked for */
 }
 
@@ -358,149 +323,17 @@ StepTop(LeafReader *leaf, MergeState *merge)
 		SiftDown(leaf, merge, 0);
 }
 
-/* Sort the window by image. */
 static void
-SortWindow(MergeState *merge)
+OpenWindow(LeafReader *leaf, MergeState *merge)
 {
-	uint64		differing = 0;
-
-	for (int i = 1; i < merge->nwindow; i++)
-		differing |= merge->window[i].image ^ merge->window[0].image;
-	SortByImage(&merge->window, &merge->spare, merge->nwindow, differing);
-}
-
-/* Move the cursor behind the rows used and those below the image; false at the end of the run. */
-static bool
-CursorReady(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound, int64 image)
-{
-	while (cursor->block != NULL)
+	if (merge->window == NULL)
 	{
-		if (bound != NULL)
-			cursor->pos = Search64(cursor->block->keys.k64, cursor->pos, cursor->block->keys.n, image);
-		if (cursor->pos < cursor->block->keys.n)
-			return true;
-		if (!AdvanceBlock(leaf, merge, cursor, bound))
-			cursor->block = NULL;
+		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+		merge->window = RunWindowCreate(leaf, merge->cols[0], merge->classes[0], merge->types[0]);
+		MemoryContextSwitchTo(old);
 	}
-	return false;
-}
-
-/*
- * Fill the window, from the bound on.  What a cursor has behind its part of
- * the window is not below that part's last row: so rows up to the least of
- * these last rows have nothing before them that is not in the window.  Where
- * a run ends within its part, nothing comes after.
- *
- * A NULL and the greatest value have the same image.  Rows with it are left to
- * the heap, which compares them in full; they are the last ones.
- */
-static void
-FillWindow(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
-{
-	int64		from = 0;
-	int64		upto = KEY64_NULL - 1;
-	bool		left = false;
-
-	merge->nwindow = merge->window_at = 0;
-	if (merge->window_room < leaf->ncursors * merge->run_rows)
-	{
-		if (merge->window != NULL)
-		{
-			pfree(merge->window);
-			pfree(merge->spare);
-		}
-		merge->window_room = leaf->ncursors * merge->run_rows;
-		merge->window = MemoryContextAlloc(leaf->cxt, merge->window_room * sizeof(WindowRow));
-		merge->spare = MemoryContextAlloc(leaf->cxt, merge->window_room * sizeof(WindowRow));
-	}
-	if (bound != NULL)
-		from = KeyBoundImage(bound, merge->classes[0]);
-	for (int i = 0; i < leaf->ncursors; i++)
-	{
-		BlockCursor *cursor = &leaf->cursors[i];
-		const KeyVector *keys;
-		int			last;
-
-		if (!CursorReady(leaf, merge, cursor, bound, from))
-			continue;
-		left = true;
-		keys = &cursor->block->keys;
-		last = Min(cursor->pos + merge->run_rows, keys->n) - 1;
-		if (last < keys->n - 1 || cursor->store != NULL || cursor->next < cursor->end)
-			upto = Min(upto, keys->k64[last]);
-	}
-	for (int i = 0; i < leaf->ncursors; i++)
-	{
-		BlockCursor *cursor = &leaf->cursors[i];
-		const KeyVector *keys;
-		int			end;
-
-		if (cursor->block == NULL)
-			continue;
-		keys = &cursor->block->keys;
-		end = Min(cursor->pos + merge->run_rows, keys->n);
-		while (cursor->pos < end && keys->k64[cursor->pos] <= upto)
-		{
-			WindowRow  *row = &merge->window[merge->nwindow++];
-
-			row->image = (uint64) keys->k64[cursor->pos] ^ (UINT64CONST(1) << 63);
-			row->cursor = i;
-			row->row = KeyVectorRow(keys, cursor->pos);
-			cursor->pos++;
-		}
-	}
-	if (merge->nwindow > 0)
-		SortWindow(merge);
-	else
-	{
-		merge->windowed = false;
-		if (left)
-			BuildHeap(leaf, merge);
-	}
-}
-
-/* Rows of the next batch out of the window; 0 when windows have come to their end. */
-static int
-NextOfWindow(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
-{
-	int			n = 0;
-
-	if (bound != NULL && merge->window_at < merge->nwindow)
-	{
-		uint64		image = (uint64) KeyBoundImage(bound, merge->classes[0]) ^
-			(UINT64CONST(1) << 63);
-		int			at = merge->window_at;
-		int			to = merge->nwindow;
-
-		while (at < to)
-		{
-			int			mid = at + (to - at) / 2;
-
-			if (merge->window[mid].image < image)
-				at = mid + 1;
-			else
-				to = mid;
-		}
-		/* what is skipped was sorted in vain */
-		if (at - merge->window_at > merge->nwindow / 2)
-			merge->run_rows = WINDOW_RUN_ROWS;
-		merge->window_at = at;
-	}
-	if (merge->window_at == merge->nwindow)
-	{
-		if (merge->nwindow > 0)
-			merge->run_rows = Max(Min(2 * merge->run_rows, WINDOW_ROWS / leaf->ncursors), WINDOW_RUN_ROWS);
-		FillWindow(leaf, merge, bound);
-	}
-	while (n < MERGE_ROWS && merge->window_at < merge->nwindow)
-	{
-		const WindowRow *row = &merge->window[merge->window_at++];
-
-		merge->source[n] = leaf->cursors[row->cursor].block;
-		merge->row[n] = (uint16) row->row;
-		n++;
-	}
-	return n;
+	RunWindowOpen(merge->window);
 }
 
 Batch *
@@ -518,21 +351,23 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	if (merge->nheap < 0)
 	{
 		merge->lazy = leaf->ramp > 0;
-		for (int i = 0; i < leaf->ncursors && !merge->lazy; i++)
-			AdvanceBlock(leaf, merge, &leaf->cursors[i], bound);
 		merge->windowed = merge->exact && !merge->lazy && leaf->ncursors >= WINDOW_RUNS;
 		merge->nheap = 0;
-		if (!merge->windowed)
+		if (merge->windowed)
+			OpenWindow(leaf, merge);
+		else
+		{
+			for (int i = 0; i < leaf->ncursors && !merge->lazy; i++)
+				AdvanceBlock(leaf, merge, &leaf->cursors[i], bound);
 			BuildHeap(leaf, merge);
+		}
 	}
 	if (merge->windowed)
 	{
-		n = NextOfWindow(leaf, merge, bound);
-		if (merge->windowed)
-		{
-			BatchReset(batch, n);
+		if (RunWindowNext(merge->window, batch, MERGE_ROWS, bound) > 0)
 			return batch;
-		}
+		merge->windowed = false;
+		BuildHeap(leaf, merge);
 	}
 	if (leaf->ramp > 0)
 		leaf->ramp = Min(2 * leaf->ramp, MERGE_ROWS);
