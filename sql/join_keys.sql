@@ -139,7 +139,7 @@ SELECT nodes('SELECT count(*) FROM hot_b a JOIN hot_b b USING (k)');
 RESET max_parallel_workers_per_gather;
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT count(*), sum(a.v::bigint * b.v), min(a.pad || b.pad) = repeat('p', 200) FROM hot_b a JOIN hot_b b USING (k);
-SELECT measured('SELECT count(*), max(b.pad) FROM hot_b a JOIN hot_b b USING (k)', 'Temp Written')::int > 0 spilled;
+SELECT measured('SELECT count(*), max(a.pad || b.pad) FROM hot_b a JOIN hot_b b USING (k)', 'Temp Written')::int > 0 spilled;
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;
 SELECT count(*), sum(a.v::bigint * b.v) FROM hot_h a JOIN hot_h b USING (k);
 SELECT same('SELECT a.v, b.v AS bv FROM hot_b a JOIN hot_b b USING (k) WHERE a.v < 40 AND b.v > 4900');
@@ -150,7 +150,7 @@ RESET work_mem;
 SET work_mem = '64kB'; SET temp_file_limit = '100kB';
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
 \set VERBOSITY sqlstate
-SELECT count(*), max(b.pad) FROM hot_b a JOIN hot_b b USING (k);
+SELECT count(*), max(a.pad || b.pad) FROM hot_b a JOIN hot_b b USING (k);
 \set VERBOSITY default
 RESET temp_file_limit; RESET work_mem;
 RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_nestloop;

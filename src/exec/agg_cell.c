@@ -80,6 +80,51 @@ AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
 				 errmsg("bigint out of range")));
 }
 
+/*
+ * All exact, so that the order of the rows does not matter.  Sums of smallint
+ * and integer wrap around as core's, and a sum of bigints cannot leave 128
+ * bits as long as their number is one of 63.
+ */
+void
+AggCellCombineTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
+{
+	int64		before = cell->count;
+	int64		count;
+
+	if (other->count == 0)
+		return;
+	if (pg_mul_s64_overflow(other->count, times, &count) ||
+		pg_add_s64_overflow(before, count, &cell->count))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("bigint out of range")));
+	switch (agg->kind)
+	{
+		case BATCH_AGG_COUNT_ROWS:
+		case BATCH_AGG_COUNT:
+			break;
+		case BATCH_AGG_SUM_INT:
+		case BATCH_AGG_AVG_INT:
+			cell->u.sum = (int128) (int64) ((uint64) cell->u.sum + (uint64) other->u.sum * (uint64) times);
+			break;
+		case BATCH_AGG_SUM_INT8:
+		case BATCH_AGG_AVG_INT8:
+			cell->u.sum += other->u.sum * times;
+			break;
+		case BATCH_AGG_SUM_NUMERIC:
+		case BATCH_AGG_AVG_NUMERIC:
+			NumericSumAddTimes(agg, cell, other, times);
+			break;
+		case BATCH_AGG_MIN:
+		case BATCH_AGG_MAX:
+		case BATCH_AGG_SUM_FLOAT4:
+		case BATCH_AGG_SUM_FLOAT8:
+		case BATCH_AGG_AVG_FLOAT:
+		case BATCH_AGG_NONE:
+			elog(ERROR, "unexpected kind of aggregate");
+	}
+}
+
 static Datum
 Divided(Numeric sum, int64 count)
 {

@@ -3,11 +3,13 @@
  *	  The groups of a bucketed input.
  *
  * A group is copied only when a batch ends in it: the next batch may continue
- * it, and takes the place of the memory its values point into.
+ * it, and takes the place of the memory its values point into; or when the
+ * rows of its key come in stretches instead of pairs.
  */
 #include "postgres.h"
 
 #include "exec/agg_groups.h"
+#include "exec/bucket_join_state.h"
 #include "exec/kept_key.h"
 #include "exec/merge_search.h"
 #include "miscadmin.h"
@@ -31,6 +33,11 @@ struct AggGroups
 	bool		in_batch;		/* keys are those of the present batch */
 	int			pos;			/* its next entry */
 
+	AggCounted *counted;		/* NULL: all batches are of pairs */
+	const MergeStretch *stretches;	/* of the present batch */
+	int			nstretches;		/* 0: it is of pairs */
+	int			stretch;		/* the next one */
+
 	bool		carried;		/* the aggregates hold a group that began in a batch now gone */
 	KeptKey		key;			/* its key */
 	Datum	   *first;			/* its columns, in the memory of the key */
@@ -39,7 +46,7 @@ struct AggGroups
 
 AggGroups *
 AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCell *cells,
-				AggInputs *inputs, int ncolumns, const int *columns)
+				AggInputs *inputs, AggCounted *counted, int ncolumns, const int *columns)
 {
 	AggGroups  *groups = palloc0(sizeof(AggGroups));
 
@@ -49,6 +56,7 @@ AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCe
 	groups->aggs = aggs;
 	groups->cells = cells;
 	groups->inputs = inputs;
+	groups->counted = counted;
 	groups->ncolumns = ncolumns;
 	groups->columns = palloc(Max(ncolumns, 1) * sizeof(int));
 	memcpy(groups->columns, columns, ncolumns * sizeof(int));
@@ -118,12 +126,53 @@ ReadBatch(AggGroups *groups)
 			return false;
 	} while (batch->nselected == 0);
 	KeyVectorFill(keys, batch, true);
-	AggInputsLoad(groups->inputs, batch, groups->vectors);
+	groups->nstretches = groups->counted == NULL ? 0 :
+		JoinNodeStretches(groups->input->join, &groups->stretches);
+	groups->stretch = 0;
+	if (groups->nstretches > 0)
+		AggInputsLoadStretches(groups->inputs, batch, groups->stretches, groups->nstretches,
+							   groups->vectors);
+	else
+	{
+		if (groups->counted)
+			AggCountedFinish(groups->counted);
+		AggInputsLoad(groups->inputs, batch, groups->vectors);
+	}
 	for (int c = 0; c < groups->ncolumns; c++)
 		groups->shown[c] = BatchColumn(batch, groups->columns[c]);
 	groups->pos = 0;
 	groups->in_batch = true;
 	return true;
+}
+
+/*
+ * Add stretches to the carried group, which is begun if there is none; true:
+ * the next one belongs to another group.
+ */
+static bool
+AddStretches(AggGroups *groups)
+{
+	for (; groups->stretch < groups->nstretches; groups->stretch++)
+	{
+		const MergeStretch *stretch = &groups->stretches[groups->stretch];
+
+		if (stretch->begins)
+		{
+			AggCountedFinish(groups->counted);
+			if (groups->carried && !KeptKeyGoesOn(&groups->key, &groups->keys, groups->pos))
+				return true;
+			if (!groups->carried)
+			{
+				for (int i = 0; i < groups->naggs; i++)
+					AggCellReset(&groups->aggs[i], &groups->cells[i]);
+				Carry(groups, groups->pos);
+			}
+		}
+		AggCountedAdd(groups->counted, groups->vectors, stretch, groups->pos);
+		groups->pos = stretch->to;
+	}
+	groups->in_batch = false;
+	return false;
 }
 
 bool
@@ -149,13 +198,15 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 				/* a key lies in one unit */
 				BatchInputClose(groups->input);
 				groups->in_group = false;
+				if (groups->counted)
+					AggCountedFinish(groups->counted);
 				if (groups->carried)
 					return ShowCarried(groups, values, nulls);
 				continue;
 			}
-			if (groups->carried)
+			if (groups->carried && groups->nstretches == 0)
 			{
-				if (!KeptKeyGoesOn(&groups->key, keys))
+				if (!KeptKeyGoesOn(&groups->key, keys, 0))
 					return ShowCarried(groups, values, nulls);
 				groups->pos = EndOfRun(keys, 0);
 				Advance(groups, 0, groups->pos);
@@ -164,6 +215,11 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 				groups->in_batch = false;
 				continue;
 			}
+		}
+		else if (groups->nstretches > 0)
+		{
+			if (AddStretches(groups))
+				return ShowCarried(groups, values, nulls);
 		}
 		else if (groups->pos < keys->n)
 		{
@@ -199,4 +255,6 @@ AggGroupsReset(AggGroups *groups)
 	groups->in_group = false;
 	groups->in_batch = false;
 	groups->carried = false;
+	if (groups->counted)
+		AggCountedReset(groups->counted);
 }

@@ -6,6 +6,7 @@
 #ifndef BF_AGG_GROUPS_H
 #define BF_AGG_GROUPS_H
 
+#include "exec/agg_counted.h"
 #include "exec/agg_inputs.h"
 #include "exec/agg_kernels.h"
 #include "exec/batch_input.h"
@@ -16,11 +17,12 @@ typedef struct AggGroups AggGroups;
  * Group the batches of an input by its keys, which are described.  cells, one
  * per aggregate, are advanced in place; columns are the ncolumns batch columns
  * of which a group shows the values of its first row.  The units of the input
- * come from the queue.
+ * come from the queue.  counted: of an input that is a join that counts, the
+ * same aggregates and cells; else NULL.
  */
 extern AggGroups *AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs,
-								  AggCell *cells, AggInputs *inputs, int ncolumns,
-								  const int *columns);
+								  AggCell *cells, AggInputs *inputs, AggCounted *counted,
+								  int ncolumns, const int *columns);
 
 /*
  * The next group: cells hold its values, values and nulls (one per column) are

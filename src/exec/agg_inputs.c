@@ -74,8 +74,9 @@ MakeRoom(AggInputs *inputs, AggInput *in)
 		in->values = MemoryContextAlloc(owner, BF_BATCH_ROWS * sizeof(Datum));
 }
 
-void
-AggInputsLoad(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
+/* Find columns, and what computing values takes. */
+static void
+FindColumns(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
 {
 	for (int i = 0; i < inputs->n; i++)
 	{
@@ -87,10 +88,16 @@ AggInputsLoad(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
 	}
 	if (!inputs->computed)
 		return;
-
 	MemoryContextReset(inputs->cxt);
 	inputs->econtext->ecxt_scantuple = inputs->slot;
-	for (int e = 0; e < batch->nselected; e++)
+}
+
+/* Compute the values for entries of the batch; side < 0: of all aggregates. */
+static void
+ComputeValues(AggInputs *inputs, Batch *batch, const ColumnVector **vectors, int from, int to,
+			  int side)
+{
+	for (int e = from; e < to; e++)
 	{
 		int			row = batch->selection ? batch->selection[e] : e;
 
@@ -100,10 +107,18 @@ AggInputsLoad(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
 		FillSlot(inputs, batch, row);
 		for (int i = 0; i < inputs->n; i++)
 		{
-			if (IsComputed(&inputs->inputs[i]))
-				ComputeValue(inputs, &inputs->inputs[i], vectors[i], row);
+			AggInput   *in = &inputs->inputs[i];
+
+			if (IsComputed(in) && (side < 0 || in->side == side))
+				ComputeValue(inputs, in, vectors[i], row);
 		}
 	}
+}
+
+/* Point to the values that were computed. */
+static void
+UseComputed(AggInputs *inputs, const ColumnVector **vectors)
+{
 	for (int i = 0; i < inputs->n; i++)
 	{
 		AggInput   *in = &inputs->inputs[i];
@@ -114,4 +129,31 @@ AggInputsLoad(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
 		in->vec.nulls = in->nulls;
 		vectors[i] = &in->vec;
 	}
+}
+
+void
+AggInputsLoad(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
+{
+	FindColumns(inputs, batch, vectors);
+	if (!inputs->computed)
+		return;
+	ComputeValues(inputs, batch, vectors, 0, batch->nselected, -1);
+	UseComputed(inputs, vectors);
+}
+
+void
+AggInputsLoadStretches(AggInputs *inputs, Batch *batch, const MergeStretch *stretches,
+					   int nstretches, const ColumnVector **vectors)
+{
+	int			from = 0;
+
+	FindColumns(inputs, batch, vectors);
+	if (!inputs->computed)
+		return;
+	for (int s = 0; s < nstretches; s++)
+	{
+		ComputeValues(inputs, batch, vectors, from, stretches[s].to, stretches[s].left ? 0 : 1);
+		from = stretches[s].to;
+	}
+	UseComputed(inputs, vectors);
 }

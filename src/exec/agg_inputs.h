@@ -7,6 +7,7 @@
 #define BF_AGG_INPUTS_H
 
 #include "nodes/execnodes.h"
+#include "exec/merge_join.h"
 #include "vector/batch.h"
 
 /* The input of one aggregate. */
@@ -17,6 +18,7 @@ typedef struct AggInput
 	bool		argbyval;
 	int16		arglen;
 	ExprState  *filter;			/* NULL: all rows */
+	int			side;			/* of a join that counts: the side it reads */
 
 	/* computed: rows that the filter drops are NULL, which no aggregate counts */
 	ColumnVector vec;
@@ -44,5 +46,12 @@ typedef struct AggInputs
  * where it reads none; valid until the next call and as long as the batch.
  */
 extern void AggInputsLoad(AggInputs *inputs, Batch *batch, const ColumnVector **vectors);
+
+/*
+ * The same of a batch of stretches: the vectors hold what is wanted of an
+ * aggregate in the stretches of the side it reads, and anything elsewhere.
+ */
+extern void AggInputsLoadStretches(AggInputs *inputs, Batch *batch, const MergeStretch *stretches,
+								   int nstretches, const ColumnVector **vectors);
 
 #endif							/* BF_AGG_INPUTS_H */

@@ -100,6 +100,13 @@ extern void BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride,
 /* Add what another cell of the same aggregate holds. */
 extern void AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other);
 
+/*
+ * The same of what another cell holds, so many times (at least once): that
+ * many rows for each of its own.  Not of sums of floats.
+ */
+extern void AggCellCombineTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other,
+								int64 times);
+
 /* The result of the aggregate; by-reference ones in the current context or in the cell. */
 extern Datum AggCellResult(const BatchAgg *agg, AggCell *cell, bool *isnull);
 

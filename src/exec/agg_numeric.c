@@ -244,21 +244,61 @@ NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value)
 		AddOther(agg, cell, value);
 }
 
-void
-NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
+/* Add value * times: the value, twice the value and so on, for the bits of times. */
+static void
+AddToRestTimes(const BatchAgg *agg, AggCell *cell, Numeric value, int64 times)
 {
-	cell->count += other->count;
-	AddScaled(agg, cell, other->u.sum, other->scale);
+	Numeric		power = DatumGetNumericCopy(NumericGetDatum(value));
+
+	for (;;)
+	{
+		Numeric		twice;
+
+		if (times & 1)
+			AddToRest(agg, cell, power);
+		times >>= 1;
+		if (times == 0)
+			break;
+		twice = DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(power),
+													NumericGetDatum(power)));
+		pfree(power);
+		power = twice;
+	}
+	pfree(power);
+}
+
+void
+NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
+{
+	int128		sum;
+
+	if (!__builtin_mul_overflow(other->u.sum, (int128) times, &sum) && InLimit(sum))
+		AddScaled(agg, cell, sum, other->scale);
+	else
+	{
+		Numeric		once = NumericFromInt128(other->u.sum, other->scale);
+
+		AddToRestTimes(agg, cell, once, times);
+		pfree(once);
+	}
 	if (other->rest != NULL)
 	{
 		NumericRest *rest = RestOf(agg, cell);
 
-		rest->nans += other->rest->nans;
-		rest->plus_infs += other->rest->plus_infs;
-		rest->minus_infs += other->rest->minus_infs;
+		/* not more than the count, which fits */
+		rest->nans += other->rest->nans * times;
+		rest->plus_infs += other->rest->plus_infs * times;
+		rest->minus_infs += other->rest->minus_infs * times;
 		if (other->rest->sum != NULL)
-			AddToRest(agg, cell, other->rest->sum);
+			AddToRestTimes(agg, cell, other->rest->sum, times);
 	}
+}
+
+void
+NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
+{
+	cell->count += other->count;
+	NumericSumAddTimes(agg, cell, other, 1);
 }
 
 bool

@@ -23,6 +23,9 @@ extern void NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value);
 /* Add the sum of another cell. */
 extern void NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other);
 
+/* Add the sum of another cell so many times, but not its count. */
+extern void NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times);
+
 /* What core's sum gives for the cell; only if values were added. */
 extern Numeric NumericSumResult(const AggCell *cell);
 

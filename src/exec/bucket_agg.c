@@ -8,6 +8,7 @@
 #include BF_EXPLAIN_HEADER
 #include "catalog/objectaccess.h"
 #include "catalog/pg_proc.h"
+#include "exec/agg_counted.h"
 #include "exec/agg_groups.h"
 #include "exec/agg_hash.h"
 #include "exec/batch_input.h"
@@ -40,6 +41,7 @@ typedef struct BucketAggState
 	AggCell    *cells;			/* of the present group; of HASHED in the table */
 	AggGroups  *groups;			/* BY_KEY */
 	AggHash    *hash;			/* HASHED, and FINAL */
+	AggCounted *counted;		/* large groups of the join are counted; NULL: they are not */
 	const ColumnVector **vectors;	/* per aggregate, of a batch */
 	const ColumnVector **columns;	/* per column, of a batch */
 	Datum	   *read_values;	/* FINAL: per column, of a row of the child */
@@ -131,6 +133,7 @@ DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *a
 	AggInput   *in = &state->inputs.inputs[state->naggs];
 	int			column = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS), place);
 	int			arg = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_ARGS), place);
+	List	   *sides = list_nth(cscan->custom_private, AGG_PRIVATE_SIDES);
 
 	CheckRights(aggref->aggfnoid);
 	BatchAggInit(agg, aggref, state->hash ? AggHashContext(state->hash) : CurrentMemoryContext);
@@ -149,6 +152,8 @@ DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *a
 	in->filter = InitFilter(state, cscan,
 							list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_FILTERS), place));
 	state->inputs.computed |= in->arg != NULL || in->filter != NULL;
+	if (sides != NIL)
+		in->side = list_nth_int(sides, place);
 	state->naggs++;
 }
 
@@ -217,6 +222,22 @@ AllocateOutput(BucketAggState *state, int n)
 	state->inputs.var_places = palloc(n * sizeof(int));
 }
 
+/* Have the join below count the rows of large groups. */
+static void
+CountGroups(BucketAggState *state)
+{
+	int		   *sides = palloc(Max(state->naggs, 1) * sizeof(int));
+
+	if (state->input.join == NULL)
+		elog(ERROR, "groups are to be counted where there is no join");
+	for (int i = 0; i < state->naggs; i++)
+		sides[i] = state->inputs.inputs[i].side;
+	state->counted = AggCountedCreate(state->naggs, state->aggs, state->cells, sides);
+	state->input.join->counts = true;
+	state->queue.counts = true;
+	pfree(sides);
+}
+
 static void
 BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 {
@@ -252,11 +273,14 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 		state->inputs.cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate values",
 												  ALLOCSET_DEFAULT_SIZES);
 	}
+	if (list_nth(cscan->custom_private, AGG_PRIVATE_SIDES) != NIL)
+		CountGroups(state);
 	if (state->mode != BUCKET_AGG_BY_KEY)
 		return;
 	BatchInputCheckOrder(&state->input, keys);
 	state->groups = AggGroupsCreate(&state->input, &state->queue, state->aggs, state->cells,
-									&state->inputs, state->ncolumns, state->column_source);
+									&state->inputs, state->counted, state->ncolumns,
+									state->column_source);
 }
 
 /* The next batch of the whole input, or of what other processes leave of it; NULL at the end. */
@@ -295,22 +319,47 @@ NextBatch(BucketAggState *state)
 	}
 }
 
+/* Aggregate a batch of stretches, in a group of all rows; false: it is none. */
+static bool
+AggregateStretches(BucketAggState *state, Batch *batch)
+{
+	const MergeStretch *stretches;
+	int			n = JoinNodeStretches(state->input.join, &stretches);
+
+	if (n == 0)
+		return false;
+	AggInputsLoadStretches(&state->inputs, batch, stretches, n, state->vectors);
+	for (int s = 0; s < n; s++)
+	{
+		if (stretches[s].begins)
+			AggCountedFinish(state->counted);
+		AggCountedAdd(state->counted, state->vectors, &stretches[s], s > 0 ? stretches[s - 1].to : 0);
+	}
+	return true;
+}
+
 /* Aggregate the whole input as one group. */
 static void
 AggregateAll(BucketAggState *state)
 {
 	Batch	   *batch;
 
+	if (state->counted)
+		AggCountedReset(state->counted);
 	for (int i = 0; i < state->naggs; i++)
 		AggCellReset(&state->aggs[i], &state->cells[i]);
 	while ((batch = NextBatch(state)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (state->counted && AggregateStretches(state, batch))
+			continue;
 		AggInputsLoad(&state->inputs, batch, state->vectors);
 		for (int i = 0; i < state->naggs; i++)
 			BatchAggAdvance(&state->aggs[i], &state->cells[i], state->vectors[i],
 							batch->selection, 0, batch->nselected);
 	}
+	if (state->counted)
+		AggCountedFinish(state->counted);
 }
 
 /* AggHashRead: a batch of rows */
@@ -474,6 +523,22 @@ GroupNames(CustomScan *cscan, List *ancestors, ExplainState *es)
 	return names;
 }
 
+/* Are large groups of the join counted, and how many pairs were? */
+static void
+ExplainCounted(BucketAggState *state, ExplainState *es)
+{
+	JoinCounters counters;
+
+	if (list_nth(((CustomScan *) state->base.css.ss.ps.plan)->custom_private, AGG_PRIVATE_SIDES) == NIL)
+		return;
+	ExplainPropertyText("Frequent Keys", "counted, not paired", es);
+	if (!es->analyze)
+		return;
+	JoinNodeCounters(state->input.join, &counters);
+	JoinCountersAdd(&counters, &state->input.join->workers);
+	ExplainPropertyFloat("Pairs Counted", NULL, counters.merge.pairs_counted, 0, es);
+}
+
 static void
 ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -492,6 +557,7 @@ ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (state->mode == BUCKET_AGG_HASHED)
 		ExplainPropertyList("Hash Key", GroupNames(cscan, ancestors, es), es);
+	ExplainCounted(state, es);
 	if (!es->analyze)
 		return;
 	if (state->stage != BUCKET_AGG_FINAL)

@@ -45,6 +45,7 @@ typedef struct BucketJoinState
 	BatchInput	input[2];		/* outer, inner */
 	ExprState  *joinqual;		/* residual join quals */
 	bool		unconditional;	/* no conditions beside the keys */
+	bool		counts;			/* the aggregate above wants large groups counted; set by it */
 	bool		direct;			/* that, and every column of the output is one of a batch */
 	int			nout;
 	JoinOutput *out;
@@ -98,6 +99,9 @@ extern bool JoinNodeNextEntry(BucketJoinState *state);
 
 /* The next batch of output rows, or NULL; column i is entry i of custom_scan_tlist. */
 extern Batch *JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound);
+
+/* The stretches of the batch given last, see merge_join.h; returns how many, 0: it is of pairs. */
+extern int	JoinNodeStretches(const BucketJoinState *state, const MergeStretch **stretches);
 
 extern void JoinNodeCloseGroup(BucketJoinState *state);
 

@@ -291,7 +291,7 @@ BeginsKey(const BucketRowsState *state, int entry)
 
 	if (entry > 0)
 		return KeyVectorCompare(keys, entry - 1, keys, entry) != 0;
-	return !state->have_last || !KeptKeyGoesOn(&state->last, keys);
+	return !state->have_last || !KeptKeyGoesOn(&state->last, keys, 0);
 }
 
 /* Put an entry of the batch into the sort. */

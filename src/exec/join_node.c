@@ -73,6 +73,8 @@ JoinNodeStart(BucketJoinState *state)
 									   state->input[0].nkeys,
 									   &left, &right, (Size) work_mem * 1024);
 		state->pairs = palloc(sizeof(MergePairs));
+		if (state->counts)
+			MergeJoinCount(state->merge);
 	}
 	state->pairs->n = 0;
 	state->pair = 0;
@@ -181,6 +183,7 @@ JoinCountersAdd(JoinCounters *sum, const JoinCounters *add)
 	sum->merge.rows_compared += add->merge.rows_compared;
 	sum->merge.peak_memory = Max(sum->merge.peak_memory, add->merge.peak_memory);
 	sum->merge.spilled += add->merge.spilled;
+	sum->merge.pairs_counted += add->merge.pairs_counted;
 }
 
 /*
@@ -550,12 +553,31 @@ MakeOutputBatch(BucketJoinState *state)
 	return batch;
 }
 
+static double
+PairsCounted(const BucketJoinState *state)
+{
+	MergeJoinCounters counters;
+
+	if (!state->counts)
+		return 0;
+	MergeJoinGetCounters(state->merge, &counters);
+	return counters.pairs_counted;
+}
+
+int
+JoinNodeStretches(const BucketJoinState *state, const MergeStretch **stretches)
+{
+	*stretches = state->pairs->stretches;
+	return state->pairs->nstretches;
+}
+
 Batch *
 JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 {
 	PlanState  *ps = &state->base.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 	Batch	   *batch = MakeOutputBatch(state);
+	double		counted = PairsCounted(state);
 	int			first;
 	int			n = 0;
 
@@ -596,8 +618,10 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 			n += output;
 		}
 	}
+	/* rows are pairs, made or not */
 	if (ps->instrument)
-		InstrStopNode(ps->instrument, n);
+		InstrStopNode(ps->instrument, (state->pairs->nstretches > 0 ? 0 : n) +
+					  PairsCounted(state) - counted);
 	if (n == 0)
 		return NULL;
 	BatchReset(batch, n);

@@ -41,9 +41,9 @@ KeptKeySet(KeptKey *kept, const BatchInput *input, const KeyVector *keys, int en
 }
 
 bool
-KeptKeyGoesOn(const KeptKey *kept, const KeyVector *keys)
+KeptKeyGoesOn(const KeptKey *kept, const KeyVector *keys, int entry)
 {
-	int			row = KeyVectorRow(keys, 0);
+	int			row = KeyVectorRow(keys, entry);
 
 	for (int k = 0; k < keys->nkeys; k++)
 	{

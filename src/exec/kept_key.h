@@ -25,7 +25,7 @@ extern void KeptKeyCopyColumn(const BatchInput *input, int col, const ColumnVect
 /* Keep the key of an entry; what was kept before is gone. */
 extern void KeptKeySet(KeptKey *kept, const BatchInput *input, const KeyVector *keys, int entry);
 
-/* Does the first entry have the kept key?  NULLs are equal. */
-extern bool KeptKeyGoesOn(const KeptKey *kept, const KeyVector *keys);
+/* Does an entry have the kept key?  NULLs are equal. */
+extern bool KeptKeyGoesOn(const KeptKey *kept, const KeyVector *keys, int entry);
 
 #endif							/* BF_KEPT_KEY_H */

@@ -155,13 +155,14 @@ MergeExactInner(MergeJoin *join, MergePairs *pairs)
 		for (r2 = r + 1; r2 < rn && rkeys[r2] == x; r2++)
 			;
 		if ((l2 == ln && r2 == rn) ||
-			(int64) (l2 - l) * (r2 - r) > MERGE_PAIRS - n)
+			(int64) (l2 - l) * (r2 - r) > MERGE_PAIRS - n ||
+			CountsGroups(join, l2 - l, r2 - r))
 		{
 			join->lfrom = l;
 			join->lto = l2;
 			join->rfrom = r;
 			join->rto = r2;
-			step = (l2 == ln && r2 == rn) ? STEP_BOTH_OPEN : STEP_CROSS;
+			step = join->counts ? STEP_COUNT : l2 == ln && r2 == rn ? STEP_BOTH_OPEN : STEP_CROSS;
 			break;
 		}
 		for (int i = l; i < l2; i++)
@@ -188,9 +189,10 @@ MergeExactInner(MergeJoin *join, MergePairs *pairs)
 }
 
 /*
- * Merge the present batches, adding entries.  On STEP_CROSS and STEP_BOTH_OPEN
- * the two groups are in lfrom..rto.  Where a group reaches the end of its
- * batch and may go on, the other one is left standing as its partner.
+ * Merge the present batches, adding entries.  On STEP_CROSS, STEP_COUNT and
+ * STEP_BOTH_OPEN the two groups are in lfrom..rto.  Where a group reaches the
+ * end of its batch and may go on, the other one is left standing as its
+ * partner.
  */
 static inline MergeStep
 MergeBatches(MergeJoin *join, MergePairs *pairs, const bool exact, const bool lkeep,
@@ -288,11 +290,13 @@ MergeBatches(MergeJoin *join, MergePairs *pairs, const bool exact, const bool lk
 		join->lto = l2;
 		join->rfrom = r;
 		join->rto = r2;
+		if (CountsGroups(join, l2 - l, r2 - r))
+			return STEP_COUNT;
 		if (l2 == lk->n && r2 == rk->n)
-			return STEP_BOTH_OPEN;
+			return join->counts ? STEP_COUNT : STEP_BOTH_OPEN;
 		if ((int64) (l2 - l) * (r2 - r) + (lkeep ? l2 - l : 0) + (rkeep ? r2 - r : 0) >
 			MERGE_PAIRS - pairs->n)
-			return STEP_CROSS;
+			return join->counts ? STEP_COUNT : STEP_CROSS;
 		npairs = pairs->n;
 		for (int i = l; i < l2; i++)
 		{

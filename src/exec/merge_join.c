@@ -6,6 +6,8 @@
  * two groups of a key ends inside its batch, pairs are made straight from the
  * batches, the other group passing by batch after batch.  Only where both
  * groups reach the end of their batches is the right one copied to a store.
+ * A taker that wants numbers of rows only gets the rows of large groups
+ * instead of their pairs (merge_count.c).
  *
  * A preserved input (left; right too for full joins) gets an entry without
  * partner for each row once all its pairs are out.  A row that the merge
@@ -53,6 +55,13 @@ MergeJoinCreate(MergeType type, bool residual, int nkeys,
 	join->keycxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw stored key",
 										 ALLOCSET_SMALL_SIZES);
 	return join;
+}
+
+void
+MergeJoinCount(MergeJoin *join)
+{
+	Assert(!join->residual && join->type != MERGE_SEMI && join->type != MERGE_ANTI);
+	join->counts = true;
 }
 
 void
@@ -106,12 +115,8 @@ InspectKeys(MergeJoin *join, MergeSide *side)
 		ImagesDiffer(keys->k64 + side->pos, side->nkeyed - side->pos);
 }
 
-/*
- * Read on until there is an entry; false at the end of the input.  A
- * preserved side reads all its rows; others may skip to the bound.
- */
-static bool
-Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
+bool
+MergeFetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 {
 	MergeSide  *other = side == &join->left ? &join->right : &join->left;
 
@@ -138,16 +143,14 @@ Fetch(MergeJoin *join, MergeSide *side, const KeyBound *bound)
 	return false;
 }
 
-/* Copy the whole right group of the present key to the store. */
-static void
-StoreRightGroup(MergeJoin *join)
+void
+MergeKeepKey(MergeJoin *join)
 {
 	MergeSide  *right = &join->right;
+	const KeyBound *key = PresentKey(right);
 	MemoryContext old;
 	Datum	   *values;
-	const KeyBound *key = PresentKey(right);
 
-	GroupStoreClear(join->store);
 	MemoryContextReset(join->keycxt);
 	old = MemoryContextSwitchTo(join->keycxt);
 	values = palloc(key->nkeys * sizeof(Datum));
@@ -160,10 +163,20 @@ StoreRightGroup(MergeJoin *join)
 	}
 	join->store_key = *key;
 	join->store_key.values = values;
+	MemoryContextSwitchTo(old);
+}
 
+/* Copy the whole right group of the present key to the store. */
+static void
+StoreRightGroup(MergeJoin *join)
+{
+	MergeSide  *right = &join->right;
+
+	GroupStoreClear(join->store);
+	MergeKeepKey(join);
 	GroupStoreAdd(join->store, &right->keys, join->rfrom, join->rto);
 	right->pos = join->rto;
-	while (right->pos >= right->keys.n && Fetch(join, right, NULL))
+	while (right->pos >= right->keys.n && MergeFetch(join, right, NULL))
 	{
 		int			i = 0;
 
@@ -178,7 +191,6 @@ StoreRightGroup(MergeJoin *join)
 														 (Size) GroupStoreChunks(join->store) *
 														 GROUP_CHUNK_ROWS,
 														 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	MemoryContextSwitchTo(old);
 	join->phase = PHASE_STORED;
 	join->l = join->lfrom;
 	join->r = 0;
@@ -291,7 +303,7 @@ EmitStoredLeftDone(MergeJoin *join, MergePairs *pairs)
 		return;
 	}
 	left->pos = join->lto;
-	if (left->pos >= left->keys.n && Fetch(join, left, NULL) &&
+	if (left->pos >= left->keys.n && MergeFetch(join, left, NULL) &&
 		KeyVectorCompareBound(&left->keys, 0, &join->store_key) == 0)
 	{
 		join->lfrom = 0;
@@ -335,11 +347,11 @@ ReadOn(MergeJoin *join, MergePairs *pairs)
 	MergeSide  *second = join->left_first ? &join->right : &join->left;
 
 	if (first->pos >= first->keys.n)
-		Fetch(join, first, PresentKey(second));
+		MergeFetch(join, first, PresentKey(second));
 	if (first->ended && !second->preserved)
 		return false;
 	if (second->pos >= second->keys.n)
-		Fetch(join, second, PresentKey(first));
+		MergeFetch(join, second, PresentKey(first));
 	if (second->ended && !first->preserved)
 		return false;
 	if (first->ended && second->ended)
@@ -361,6 +373,7 @@ MergeJoinNext(MergeJoin *join, MergePairs *pairs)
 
 	pairs->n = 0;
 	pairs->settled = 0;
+	pairs->nstretches = 0;
 	for (;;)
 	{
 		/* lists point into the batches, or a chunk: hand out before reading on */
@@ -369,6 +382,9 @@ MergeJoinNext(MergeJoin *join, MergePairs *pairs)
 		if (pairs->n > 0 &&
 			(IsFull(pairs) || join->phase >= PHASE_STORED ||
 			 (join->phase == PHASE_MERGE && exhausted)))
+			return true;
+		/* nothing but stretches stands in a list with stretches */
+		if (pairs->nstretches > 0 && join->phase == PHASE_MERGE && !MergeCountNext(join))
 			return true;
 
 		pairs->left = left->batch;
@@ -386,6 +402,12 @@ MergeJoinNext(MergeJoin *join, MergePairs *pairs)
 				}
 				switch (MergeSome(join, pairs))
 				{
+					case STEP_COUNT:
+						/* as below */
+						if (pairs->n > 0)
+							return true;
+						MergeCountBegin(join);
+						break;
 					case STEP_CROSS:
 						join->phase = PHASE_CROSS;
 						join->l = join->lfrom;
@@ -420,6 +442,11 @@ MergeJoinNext(MergeJoin *join, MergePairs *pairs)
 			case PHASE_STORED_RIGHT_DONE:
 				EmitStoredRightDone(join, pairs);
 				break;
+			case PHASE_COUNT_LEFT:
+			case PHASE_COUNT_RIGHT:
+				if (!MergeCountGroups(join, pairs))
+					return true;
+				break;
 		}
 	}
 }
@@ -430,4 +457,5 @@ MergeJoinGetCounters(const MergeJoin *join, MergeJoinCounters *counters)
 	counters->rows_compared = join->rows_compared;
 	counters->peak_memory = GroupStorePeakMemory(join->store);
 	counters->spilled = GroupStoreSpilled(join->store);
+	counters->pairs_counted = join->pairs_counted;
 }

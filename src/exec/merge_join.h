@@ -56,7 +56,22 @@ typedef struct MergeInputSpec
  * the same of a right row.  The flags must be up to date when the next list
  * is asked for.  The first "settled" entries need no flags: they are pairs of
  * a join without further conditions, and rows without a match.
+ *
+ * Of a join that counts, a list is either as above or has nothing but
+ * stretches of rows whose pairs were not made: nstretches > 0.  Each has rows of
+ * one input; those of all stretches from one that begins a key to the next such
+ * one, or the next list without stretches, or the end of the unit, have one
+ * key, and each left one makes a pair with each right one.  The first entry of a
+ * stretch that begins is one of these pairs; in others the other row may be
+ * MERGE_NONE.
  */
+typedef struct MergeStretch
+{
+	uint16		to;				/* the entry behind its last one */
+	bool		left;			/* rows of the left input, else of the right one */
+	bool		begins;
+} MergeStretch;
+
 typedef struct MergePairs
 {
 	Batch	   *left;
@@ -67,6 +82,8 @@ typedef struct MergePairs
 	int			settled;
 	uint16		lrow[MERGE_PAIRS];
 	uint16		rrow[MERGE_PAIRS];
+	int			nstretches;
+	MergeStretch stretches[MERGE_PAIRS];
 } MergePairs;
 
 typedef struct MergeJoin MergeJoin;
@@ -82,6 +99,13 @@ extern MergeJoin *MergeJoinCreate(MergeType type, bool residual,
 								  Size work_bytes);
 
 /*
+ * Count the rows of keys that are frequent on both inputs, instead of making
+ * their pairs.  For inner, left and full joins without further conditions,
+ * before the first unit.
+ */
+extern void MergeJoinCount(MergeJoin *join);
+
+/*
  * Begin a unit.  The input named first is read first and, if that settles the
  * result, the other not at all.
  */
@@ -95,6 +119,7 @@ typedef struct MergeJoinCounters
 	int64		rows_compared;	/* rows of both inputs that reached the merge */
 	Size		peak_memory;	/* of key groups */
 	int64		spilled;		/* bytes of key groups written to temporary files */
+	double		pairs_counted;	/* pairs that were counted, not made */
 } MergeJoinCounters;
 
 extern void MergeJoinGetCounters(const MergeJoin *join, MergeJoinCounters *counters);

@@ -272,6 +272,9 @@ AddUnits(CutGroup *cut, const KeyCut *to, double rows, double work, const InputT
 	if (sliced != NULL)
 	{
 		nslices = (int) Min(work / cut->limit + 1, cut->cutter->max_slices);
+		/* rows of the others are read for each slice: not more of them than are shared out */
+		if (cut->cutter->counts)
+			nslices = (int) Max(Min(nslices, sliced_rows / Max(rows - sliced_rows, 1)), 1);
 		/* blocks are not decoded twice where there are many of them */
 		by_rows = sliced->nblocks < BLOCKS_PER_SLICE * nslices;
 		if (by_rows)
@@ -298,7 +301,7 @@ AddUnits(CutGroup *cut, const KeyCut *to, double rows, double work, const InputT
 
 /*
  * The work for the n entries of one key: the rows of blocks that have it
- * alone, and the pairs they make.  *best is the input with most of them that
+ * alone, and the pairs they make, unless those are counted.  *best is the input with most of them that
  * may be sliced (NULL: none), *rows are those of all inputs.
  */
 static double
@@ -337,7 +340,7 @@ KeyWork(CutGroup *cut, const CutEntry *entries, int n, double *rows, const Input
 		if (tally->may_slice && (*best == NULL || tally->rows > (*best)->rows))
 			*best = tally;
 	}
-	return ntallies > 1 ? *rows + pairs : *rows;
+	return ntallies > 1 && !cut->cutter->counts ? *rows + pairs : *rows;
 }
 
 /* Add the unit from the last cut to the next. */

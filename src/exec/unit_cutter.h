@@ -24,6 +24,7 @@ typedef struct UnitCutter
 {
 	List	   *sources;		/* CutSource */
 	bool		split;			/* may a key be in several units? */
+	bool		counts;			/* pairs of a key are counted, not made: its rows are all the work */
 	int			max_slices;
 	uint64		fingerprint;	/* of all cuts made */
 } UnitCutter;

@@ -77,7 +77,7 @@ static void
 MakeList(UnitQueue *queue, UnitInputs inputs)
 {
 	MemoryContext old = MemoryContextSwitchTo(queue->cxt);
-	UnitCutter	cutter = {.split = queue->split};
+	UnitCutter	cutter = {.split = queue->split,.counts = queue->counts};
 	int64	   *rows = palloc(queue->ngroups * sizeof(int64));
 	int64		total = 0;
 	int64		limit;

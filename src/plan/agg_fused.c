@@ -19,6 +19,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
+#include "plan/agg_sides.h"
 #include "plan/agg_fused.h"
 #include "plan/batch_qual.h"
 #include "plan/bucketed.h"
@@ -44,7 +45,8 @@ enum AggPathPrivateIndex
 	PATH_INPUTS,				/* columns that expressions in aggregates read */
 	PATH_HAVING,
 	PATH_KEYS,					/* Vars of the input */
-	PATH_MODE					/* integer list of two: BucketAggMode, BucketAggStage */
+	PATH_MODE,					/* integer list of two: BucketAggMode, BucketAggStage */
+	PATH_SIDES					/* as AGG_PRIVATE_SIDES, of the outputs */
 };
 
 /* What a BucketAggregate computes. */
@@ -221,17 +223,22 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 			BucketAggMode mode, BucketAggStage stage, double ngroups)
 {
 	List	   *keys = mode == BUCKET_AGG_BY_KEY ? columns : FirstVars(input);
-	CustomPath *path = MakeCustomPath(output_rel, target, input->path,
+	/* groups by other columns than the key see some of its pairs only */
+	List	   *sides = mode == BUCKET_AGG_HASHED ? NIL : CountedSides(input->path, outputs->outputs);
+	Path	   *child = sides != NIL ? CountedJoinPath(input->path) : input->path;
+	double		rows = sides != NIL ? CountedRows(input->path) : input_rel->rows;
+	CustomPath *path = MakeCustomPath(output_rel, target, child,
 									  list_make5(outputs->outputs, outputs->inputs, having, keys,
 												 list_make2_int(mode, stage)));
 	double		work = outputs->naggs * ADVANCE_COST +
 		list_length(columns) * (mode == BUCKET_AGG_HASHED ? HASH_COST : 2 * ADVANCE_COST);
 
+	path->custom_private = lappend(path->custom_private, sides);
 	path->path.parallel_safe = output_rel->consider_parallel && !input->holds_routed;
 	path->path.rows = ngroups;
-	path->path.total_cost = input->path->total_cost + ngroups * cpu_tuple_cost +
-		input_rel->rows * (work * cpu_operator_cost + outputs->per_row);
-	path->path.startup_cost = mode == BUCKET_AGG_BY_KEY ? input->path->startup_cost :
+	path->path.total_cost = child->total_cost + ngroups * cpu_tuple_cost +
+		rows * (work * cpu_operator_cost + outputs->per_row);
+	path->path.startup_cost = mode == BUCKET_AGG_BY_KEY ? child->startup_cost :
 		path->path.total_cost - ngroups * cpu_tuple_cost;
 	AddResultCosts(root, &path->path, having, columns != NIL);
 	return path;
@@ -340,6 +347,7 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	path = MakeCustomPath(grouped_rel, grouped_rel->reltarget, gather,
 						  list_make5(outputs->outputs, NIL, having, NIL,
 									 list_make2_int(mode, BUCKET_AGG_FINAL)));
+	path->custom_private = lappend(path->custom_private, NIL);
 	path->path.rows = ngroups;
 	path->path.startup_cost = gather->total_cost +
 		rows * cpu_operator_cost * (outputs->naggs + list_length(columns));
@@ -582,6 +590,7 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 									   KeyColumns(child, kind, list_nth(private, PATH_KEYS)));
 	cscan->custom_private = lappend(cscan->custom_private, list_make1_int(kind));
 	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_MODE));
+	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_SIDES));
 	cscan->methods = &bucket_agg_scan_methods;
 	return (Plan *) cscan;
 }

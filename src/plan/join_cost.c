@@ -118,6 +118,12 @@ SideCost(const BucketInput *input, double rows, double other_rows, bool preserve
 		Min(rows, other_rows * GALLOP) * MERGE_COST * cpu_operator_cost;
 }
 
+Cost
+PairsCost(double pairs)
+{
+	return pairs * MERGE_COST * cpu_operator_cost;
+}
+
 /* Rows that are routed are all read before the first one is joined. */
 void
 CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOptInfo *innerrel,
@@ -147,7 +153,7 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 		run += SideCost(inputs[i], rows[i], rows[1 - i], IsPreserved(jointype, i));
 		BfAddDisabledNodes(&path->path, child);
 	}
-	run += pairs * (MERGE_COST * cpu_operator_cost + joinqual.per_tuple);
+	run += PairsCost(pairs) + pairs * joinqual.per_tuple;
 	run += joinrel->rows * otherqual.per_tuple;
 	if (!as_input)
 		run += joinrel->rows * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);

@@ -17,4 +17,7 @@ extern void CostBucketJoin(PlannerInfo *root, CustomPath *path,
 						   SpecialJoinInfo *sjinfo, const JoinClauses *clauses,
 						   const BucketInput *outer, const BucketInput *inner, bool as_input);
 
+/* What making so many pairs is of that, where no further condition is tested on them. */
+extern Cost PairsCost(double pairs);
+
 #endif							/* BF_JOIN_COST_H */

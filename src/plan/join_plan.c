@@ -60,6 +60,14 @@ JoinPathType(const CustomPath *path)
 	return linitial_int(list_nth(path->custom_private, PATH_TYPE));
 }
 
+bool
+JoinPathKeysDecide(const CustomPath *path, List **outer_relids)
+{
+	*outer_relids = list_nth(path->custom_private, PATH_OUTER_RELIDS);
+	return list_nth(path->custom_private, PATH_RESIDUAL) == NIL &&
+		list_nth(path->custom_private, PATH_OTHERQUALS) == NIL;
+}
+
 /* Cheap clauses first, but never one of a higher security level before one of a lower. */
 static int
 CompareClauses(const ListCell *a, const ListCell *b)

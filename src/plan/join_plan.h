@@ -28,6 +28,12 @@ extern int	ColumnOfChild(Plan *child, BatchInputKind kind, Node *expr);
 /* The type of the join a path made with JoinPathPrivate is. */
 extern JoinType JoinPathType(const CustomPath *path);
 
+/*
+ * Does nothing but the keys decide what such a path gives?  *outer_relids:
+ * range table indexes of its outer side.
+ */
+extern bool JoinPathKeysDecide(const CustomPath *path, List **outer_relids);
+
 /* The same of a list of such expressions. */
 extern List *KeyColumns(Plan *child, BatchInputKind kind, List *exprs);
 

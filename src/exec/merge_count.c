@@ -1,0 +1,117 @@
+/*
+ * merge_count.c
+ *	  Groups of which the taker wants the rows, not the pairs.
+ *
+ * The left rows of a key are handed out, then its right rows, read on over
+ * batch after batch: n and m entries instead of n times m, and no row is kept.
+ * All of them have a match, so that preserved sides need nothing more.  Small
+ * groups stay pairs, which cost less than stretches of their own.
+ */
+#include "postgres.h"
+
+#include "exec/merge_join_state.h"
+#include "exec/merge_search.h"
+
+static inline int
+EndOfGroup(const KeyVector *kv, int from)
+{
+	return GroupEnd(kv, from, kv->exact && kv->entry_null == NULL);
+}
+
+void
+MergeCountBegin(MergeJoin *join)
+{
+	/* a group that goes on in the next batch is told by its key, also when the other side is past it */
+	if (join->lto == join->left.keys.n || join->rto == join->right.keys.n)
+		MergeKeepKey(join);
+	join->count_begins = true;
+	join->group_rows[0] = join->group_rows[1] = 0;
+	join->phase = PHASE_COUNT_LEFT;
+}
+
+/* Add a stretch of the side's entries up to "to", as far as there is room. */
+static void
+AddStretch(MergeJoin *join, MergeSide *side, bool is_left, int to, MergePairs *pairs)
+{
+	int			end = Min(to, side->pos + MERGE_PAIRS - pairs->n);
+	/* the right group stands where it begins as long as left rows are counted */
+	int			partner = is_left ? KeyVectorRow(&join->right.keys, join->rfrom) : MERGE_NONE;
+	MergeStretch *stretch;
+
+	if (end == side->pos)
+		return;
+	join->group_rows[is_left ? 0 : 1] += end - side->pos;
+	for (int i = side->pos; i < end; i++)
+	{
+		int			row = KeyVectorRow(&side->keys, i);
+
+		AddPair(pairs, is_left ? row : partner, is_left ? partner : row);
+	}
+	side->pos = end;
+	stretch = &pairs->stretches[pairs->nstretches++];
+	stretch->to = (uint16) pairs->n;
+	stretch->left = is_left;
+	stretch->begins = join->count_begins;
+	join->count_begins = false;
+	pairs->settled = pairs->n;
+}
+
+/* Count the rows of one side; false when the list must be handed out first. */
+static bool
+CountSide(MergeJoin *join, MergeSide *side, bool is_left, int *to, MergePairs *pairs)
+{
+	for (;;)
+	{
+		AddStretch(join, side, is_left, *to, pairs);
+		if (side->pos < *to)
+			return false;
+		if (*to < side->keys.n)
+			return true;
+		/* the list points into this batch */
+		if (pairs->n > 0)
+			return false;
+		if (!MergeFetch(join, side, NULL) ||
+			KeyVectorCompareBound(&side->keys, 0, &join->store_key) != 0)
+			return true;
+		pairs->left = join->left.batch;
+		pairs->right = join->right.batch;
+		*to = EndOfGroup(&side->keys, 0);
+	}
+}
+
+bool
+MergeCountGroups(MergeJoin *join, MergePairs *pairs)
+{
+	if (join->phase == PHASE_COUNT_LEFT)
+	{
+		if (!CountSide(join, &join->left, true, &join->lto, pairs))
+			return false;
+		join->phase = PHASE_COUNT_RIGHT;
+	}
+	if (!CountSide(join, &join->right, false, &join->rto, pairs))
+		return false;
+	join->pairs_counted += (double) join->group_rows[0] * (double) join->group_rows[1];
+	join->phase = PHASE_MERGE;
+	return true;
+}
+
+bool
+MergeCountNext(MergeJoin *join)
+{
+	const KeyVector *lk = &join->left.keys;
+	const KeyVector *rk = &join->right.keys;
+	int			l = join->left.pos;
+	int			r = join->right.pos;
+
+	if ((lk->entry_null && lk->entry_null[l]) || (rk->entry_null && rk->entry_null[r]) ||
+		KeyVectorCompare(lk, l, rk, r) != 0)
+		return false;
+	join->lfrom = l;
+	join->lto = EndOfGroup(lk, l);
+	join->rfrom = r;
+	join->rto = EndOfGroup(rk, r);
+	if (!CountsGroups(join, join->lto - l, join->rto - r))
+		return false;
+	MergeCountBegin(join);
+	return true;
+}
