@@ -45,11 +45,17 @@ ImagesDiffer(const int64 *k64, int n)
 	while (i < n)
 	{
 		int			end = Min(n, i + 64);
-		int			same = 0;
+		uint64		differ = PG_UINT64_MAX;
 
-		for (; i < end; i++)
-			same |= k64[i] == k64[i - 1];
-		if (same)
+		/* the highest bit of d | -d says that d is not 0: a comparison that can be vectorized everywhere */
+		for (const int64 *k = k64 + i; k < k64 + end; k++)
+		{
+			uint64		d = (uint64) k[0] - (uint64) k[-1];
+
+			differ &= d | (0 - d);
+		}
+		i = end;
+		if (differ >> 63 == 0)
 			return false;
 	}
 	return true;

@@ -127,31 +127,43 @@ write_raw(ByteBuffer *out, const BuilderColumn *col)
 	}
 }
 
+/* The integers of FLOAT or BINARY, if they take less than the floats do. */
+static bool
+write_scaled_floats(const BuilderColumn *col, const int64 *scaled, int scale, size_t limit, ByteBuffer *out)
+{
+	IntStreamPlan plan;
+	DiskScaled	head = {scale};
+
+	IntStreamMakePlan(scaled, col->nvalues, &plan);
+	if (plan.size + sizeof(head) >= limit)
+		return false;
+	ByteBufferAppend(out, &head, sizeof(head));
+	IntStreamWrite(out, scaled, col->nvalues, &plan);
+	return true;
+}
+
 static void
 encode_float(BlockBuilder *builder, const BuilderColumn *col, ByteBuffer *out, EncodedColumn *result)
 {
 	int			n = col->nvalues;
 	int64	   *scaled = (int64 *) ByteBufferPrepare(&builder->scaled, n * sizeof(int64));
+	size_t		raw = (size_t) n * col->meta.typlen;
 	int			scale;
 
 	float_minmax(col, result);
 	result->has_minmax = true;
-	if (FloatsToScaled(col->values, n, col->meta.typlen, scaled, &scale))
+	if (FloatsToScaled(col->values, n, col->meta.typlen, scaled, &scale) &&
+		write_scaled_floats(col, scaled, scale, n == 1 ? SIZE_MAX : raw, out))
+		result->encoding = ENCODING_FLOAT;
+	/* RAW is decoded by copying: to be worth more, this has to be clearly smaller */
+	else if (FloatsToBinary(col->values, n, col->meta.typlen, scaled, &scale) &&
+			 write_scaled_floats(col, scaled, scale, raw - raw / 16, out))
+		result->encoding = ENCODING_BINARY;
+	else
 	{
-		IntStreamPlan plan;
-		DiskScaled	head = {scale};
-
-		IntStreamMakePlan(scaled, n, &plan);
-		if (n == 1 || plan.size + sizeof(head) < (size_t) n * col->meta.typlen)
-		{
-			result->encoding = ENCODING_FLOAT;
-			ByteBufferAppend(out, &head, sizeof(head));
-			IntStreamWrite(out, scaled, n, &plan);
-			return;
-		}
+		result->encoding = ENCODING_RAW;
+		write_raw(out, col);
 	}
-	result->encoding = ENCODING_RAW;
-	write_raw(out, col);
 }
 
 static void

@@ -85,7 +85,7 @@ check_chunk(const FileReader *reader, const DiskChunk *chunk, int nrows)
 
 	if (chunk->null_count > (uint32) nrows)
 		return "number of nulls is invalid";
-	if (chunk->encoding > ENCODING_FRONT || chunk->codec > BF_COMPRESS_ZSTD)
+	if (chunk->encoding > ENCODING_BINARY || chunk->codec > BF_COMPRESS_ZSTD)
 		return "encoding or codec is not known";
 	if ((chunk->encoding == ENCODING_NONE) != (chunk->null_count == (uint32) nrows))
 		return "encoding does not fit the number of nulls";
@@ -218,6 +218,22 @@ read_raw_values(const FileColumn *col, const char *in, size_t len, int n, Datum 
 	return NULL;
 }
 
+/* so many values stay in the first cache between two steps */
+#define TILE_ROWS 512
+
+/* Binary fractions below 1, mostly: unpacked as mantissas. */
+static void
+read_binary_tiles(const char *in, int n, int scale, Datum *values)
+{
+	for (int i = 0; i < n; i += TILE_ROWS)
+	{
+		int			m = Min(TILE_ROWS, n - i);
+
+		IntStreamReadPart(in, i, m, FloatsBinaryBits(scale), (int64 *) values + i);
+		FloatsFromBinaryBits((int64 *) values + i, m, scale);
+	}
+}
+
 static const char *
 read_scaled_values(const FileColumn *col, ChunkEncoding encoding, const char *in, size_t len, int n,
 				   Datum *values, ByteBuffer *decoded)
@@ -226,13 +242,20 @@ read_scaled_values(const FileColumn *col, ChunkEncoding encoding, const char *in
 	size_t		used;
 	const char *problem;
 
-	if (col->keyclass != (encoding == ENCODING_FLOAT ? KEYCLASS_FLOAT : KEYCLASS_NUMERIC))
+	if (col->keyclass != (encoding == ENCODING_NUMERIC ? KEYCLASS_NUMERIC : KEYCLASS_FLOAT))
 		return "encoding does not fit the type";
 	if (len < sizeof(head))
 		return "values are cut off";
 	memcpy(&head, in, sizeof(head));
-	if (head.scale > (encoding == ENCODING_FLOAT ? BF_MAX_FLOAT_SCALE : BF_MAX_NUMERIC_SCALE))
+	if (head.scale > (encoding == ENCODING_FLOAT ? BF_MAX_FLOAT_SCALE :
+					  encoding == ENCODING_BINARY ? BF_MAX_BINARY_SCALE : BF_MAX_NUMERIC_SCALE))
 		return "scale is invalid";
+	if (encoding == ENCODING_BINARY && col->typlen == sizeof(float8) &&
+		IntStreamIsBelow(in + sizeof(head), len - sizeof(head), n, 52))
+	{
+		read_binary_tiles(in + sizeof(head), n, head.scale, values);
+		return NULL;
+	}
 	problem = IntStreamRead(in + sizeof(head), len - sizeof(head), n, (int64 *) values, &used);
 	if (problem)
 		return problem;
@@ -240,6 +263,8 @@ read_scaled_values(const FileColumn *col, ChunkEncoding encoding, const char *in
 		return "bytes are left over behind the values";
 	if (encoding == ENCODING_FLOAT)
 		FloatsFromScaled((int64 *) values, n, col->typlen, head.scale);
+	else if (encoding == ENCODING_BINARY)
+		FloatsFromBinary((int64 *) values, n, col->typlen, head.scale);
 	else
 		NumericsFromScaled((int64 *) values, n, head.scale, decoded);
 	return NULL;
@@ -288,6 +313,7 @@ read_values(const FileColumn *col, ChunkEncoding encoding, const char *in, size_
 		case ENCODING_RAW:
 			return read_raw_values(col, in, len, n, values);
 		case ENCODING_FLOAT:
+		case ENCODING_BINARY:
 		case ENCODING_NUMERIC:
 			return read_scaled_values(col, encoding, in, len, n, values, &buffer->decoded);
 		case ENCODING_CONSTANT:

@@ -50,6 +50,7 @@
  *				every one zero-padded to the type's alignment
  *	FLOAT		DiskScaled, int stream: value = integer / 10^scale, divided as
  *				float8 and, for float4, rounded to it
+ *	BINARY		of floats: DiskScaled, int stream: value = integer / 2^scale
  *	NUMERIC		DiskScaled, int stream: value = integer / 10^scale, with that
  *				dscale, in numeric's short form
  *	CONSTANT	one value, as in RAW or PLAIN, for every row
@@ -60,10 +61,22 @@
  *				int stream of the lengths of the rest, suffix_bytes of rests.
  *				Lengths are of the content, without varlena headers.
  *
- * An int stream is a DiskIntStream and bits: with kind FOR value[i] = base +
- * bits[i]; with kind DELTA value[0] = base and value[i] = value[i - 1] + step
- * + bits[i - 1]; arithmetic is modulo 2^64.  Each of bits[] takes width bits,
- * lowest first; the whole is zero-padded to a multiple of 8 bytes.
+ * An int stream is a DiskIntStream and bits; arithmetic is modulo 2^64.  Each
+ * of bits[] takes width bits, lowest first; the whole is zero-padded to a
+ * multiple of 8 bytes.  By kind:
+ *
+ *	FOR			value[i] = base + bits[i]
+ *	DELTA		value[0] = base, value[i] = value[i - 1] + step + bits[i - 1]
+ *	REPEATS		a bitmap, one bit per value, set where it is not that of the
+ *				one before (bit 0 is set), zero-padded to a multiple of 8 bytes,
+ *				and an int stream, not of this kind, of the count values with a
+ *				bit
+ *	PATCHED_FOR, PATCHED_DELTA
+ *				FOR or DELTA, followed by int streams (FOR or DELTA) of count
+ *				indexes in bits[] and of what, times 2^width, is added there
+ *	TRIPLES		with t = n / 3, rounded up: value[i] = base + bits[i] % count,
+ *				value[t + i] = base + bits[i] / count % count, value[2t + i] =
+ *				base + bits[i] / count^2
  *
  * A packed varlena is as in a heap tuple: content of at most 126 bytes after
  * a header byte (length + 1) * 2 + 1, unless the column's storage is plain;
@@ -201,7 +214,8 @@ typedef enum ChunkEncoding
 	ENCODING_CONSTANT = 5,
 	ENCODING_PLAIN = 6,
 	ENCODING_DICT = 7,
-	ENCODING_FRONT = 8
+	ENCODING_FRONT = 8,
+	ENCODING_BINARY = 9
 } ChunkEncoding;
 
 #define BF_CHUNK_MINMAX		0x01
@@ -226,21 +240,33 @@ typedef struct DiskChunk
 typedef enum IntStreamKind
 {
 	INT_STREAM_FOR = 0,
-	INT_STREAM_DELTA = 1
+	INT_STREAM_DELTA = 1,
+	INT_STREAM_REPEATS = 2,
+	INT_STREAM_PATCHED_FOR = 3,
+	INT_STREAM_PATCHED_DELTA = 4,
+	INT_STREAM_TRIPLES = 5
 } IntStreamKind;
 
 typedef struct DiskIntStream
 {
 	uint8		kind;			/* IntStreamKind */
 	uint8		width;			/* 0 .. 64 bits */
-	uint8		reserved[6];	/* 0 */
+	uint16		reserved;		/* 0 */
+	uint32		count;			/* see above; 0 for FOR and DELTA */
 	int64		base;
 	int64		step;
 } DiskIntStream;
 
+/* how many values of a stream may be patched */
+#define BF_MAX_PATCHES		2048
+
+/* largest radix of TRIPLES and bits that three digits take */
+#define BF_MAX_RADIX		1024
+#define BF_TRIPLE_BITS		30
+
 typedef struct DiskScaled
 {
-	uint8		scale;			/* decimal digits after the point */
+	uint8		scale;			/* digits after the point: decimal, in BINARY binary */
 	uint8		reserved[7];	/* 0 */
 } DiskScaled;
 

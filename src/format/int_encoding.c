@@ -1,10 +1,11 @@
 /*
  * int_encoding.c
- *	  Int streams: frame of reference or delta, bit-packed.
+ *	  Read int streams.
  *
  * All arithmetic is modulo 2^64, so that no input overflows and every value
  * comes back exactly.  Unpacking is specialised by width over groups of 8
- * values, which take exactly width bytes: shifts and masks are constants.
+ * values, which take exactly width bytes: shifts and masks are constants.  The
+ * other kinds are loops over what was unpacked, without a branch per value.
  */
 #include "postgres.h"
 
@@ -18,115 +19,6 @@ load64(const char *p)
 
 	memcpy(&v, p, sizeof(v));
 	return v;
-}
-
-int
-IntWidth(uint64 x)
-{
-	return x == 0 ? 0 : pg_leftmost_one_pos64(x) + 1;
-}
-
-void
-IntStreamMakePlan(const int64 *values, int n, IntStreamPlan *plan)
-{
-	int64		min = values[0];
-	int64		max = values[0];
-	int64		dmin = PG_INT64_MAX;
-	int64		dmax = PG_INT64_MIN;
-	int			forwidth;
-	int			deltawidth;
-	size_t		forsize;
-	size_t		deltasize;
-
-	for (int i = 1; i < n; i++)
-	{
-		int64		v = values[i];
-		int64		d = (int64) ((uint64) v - (uint64) values[i - 1]);
-
-		min = Min(min, v);
-		max = Max(max, v);
-		dmin = Min(dmin, d);
-		dmax = Max(dmax, d);
-	}
-	if (n == 1)
-		dmin = dmax = 0;
-
-	forwidth = IntWidth((uint64) max - (uint64) min);
-	deltawidth = IntWidth((uint64) dmax - (uint64) dmin);
-	forsize = IntStreamSize(forwidth, n);
-	deltasize = IntStreamSize(deltawidth, n - 1);
-
-	memset(&plan->head, 0, sizeof(plan->head));
-	plan->min = min;
-	plan->max = max;
-	/* FOR decodes a little faster: let delta win only by a margin */
-	if (deltasize + n / 64 < forsize)
-	{
-		plan->head.kind = INT_STREAM_DELTA;
-		plan->head.width = deltawidth;
-		plan->head.base = values[0];
-		plan->head.step = dmin;
-		plan->size = deltasize;
-	}
-	else
-	{
-		plan->head.kind = INT_STREAM_FOR;
-		plan->head.width = forwidth;
-		plan->head.base = min;
-		plan->size = forsize;
-	}
-}
-
-/* Bits on their way to memory. */
-typedef struct BitWriter
-{
-	char	   *out;
-	uint64		acc;
-	int			used;			/* bits in acc, < 64 */
-} BitWriter;
-
-static inline void
-put_bits(BitWriter *w, uint64 value, int width)
-{
-	w->acc |= value << w->used;
-	w->used += width;
-	if (w->used >= 64)
-	{
-		int			rest = w->used - 64;
-
-		memcpy(w->out, &w->acc, sizeof(uint64));
-		w->out += sizeof(uint64);
-		w->acc = rest > 0 ? value >> (width - rest) : 0;
-		w->used = rest;
-	}
-}
-
-void
-IntStreamWrite(ByteBuffer *out, const int64 *values, int n, const IntStreamPlan *plan)
-{
-	const DiskIntStream *head = &plan->head;
-	int			width = head->width;
-	BitWriter	w;
-
-	ByteBufferAppend(out, head, sizeof(*head));
-	if (width == 0)
-		return;
-	w.out = ByteBufferExtend(out, plan->size - sizeof(*head));
-	w.acc = 0;
-	w.used = 0;
-
-	if (head->kind == INT_STREAM_FOR)
-	{
-		for (int i = 0; i < n; i++)
-			put_bits(&w, (uint64) values[i] - (uint64) head->base, width);
-	}
-	else
-	{
-		for (int i = 1; i < n; i++)
-			put_bits(&w, (uint64) values[i] - (uint64) values[i - 1] - (uint64) head->step, width);
-	}
-	if (w.used > 0)
-		memcpy(w.out, &w.acc, sizeof(uint64));
 }
 
 /* Value k of a group of 8 values of width w <= 57 that begins at in. */
@@ -194,6 +86,10 @@ read_for(const char *in, int n, int width, uint64 base, uint64 *out)
 
 	switch (width)
 	{
+		case 0:
+			for (i = 0; i < n; i++)
+				out[i] = base;
+			break;
 #define FOR_CASE(w) \
 		case w: \
 			unpack_for(in, groups, base, out, w); \
@@ -228,44 +124,335 @@ read_delta(const char *in, int n, int width, uint64 last, uint64 step, uint64 *o
 		out[i] = last = last + step + IntStreamBits(in, i, width);
 }
 
-const char *
-IntStreamRead(const char *in, size_t len, int n, int64 *out, size_t *used)
+/* FOR and DELTA. */
+static void
+read_packed(const DiskIntStream *head, const char *in, int n, uint64 *out)
 {
+	uint64		base = (uint64) head->base;
+	uint64		step = (uint64) head->step;
+
+	if (head->kind == INT_STREAM_FOR)
+		read_for(in, n, head->width, base, out);
+	else
+	{
+		out[0] = base;
+		if (head->width == 0)
+		{
+			for (int i = 1; i < n; i++)
+				out[i] = base + (uint64) i * step;
+		}
+		else
+			read_delta(in, n - 1, head->width, base, step, out + 1);
+	}
+}
+
+/* Which kinds a stream may be of: each level leaves out those that hold it. */
+typedef enum StreamLevel
+{
+	LEVEL_OUTER,				/* any */
+	LEVEL_DISTINCT,				/* inside REPEATS: any other */
+	LEVEL_PATCHES				/* inside PATCHED_*: FOR and DELTA */
+} StreamLevel;
+
+static const char *read_stream(const char *in, size_t len, int n, int64 *values, size_t *used,
+							   StreamLevel level);
+
+/* Add to the values of a group from a place on; without a branch on the place. */
+static inline void
+raise_from(uint64 *group, int64 place, uint64 high)
+{
+	for (int k = 0; k < 8; k++)
+		group[k] += high & (uint64) ((place - 1 - k) >> 63);
+}
+
+/*
+ * Differences group by group, as without patches.  A patch raises the values
+ * from its place on: those of its group here, the following by where they start.
+ */
+static void
+patch_delta(const DiskIntStream *head, const char *in, int n, const int64 *positions, const int64 *highs,
+			uint64 *out)
+{
+	int			width = head->width;
+	uint64		last = (uint64) head->base;
+	int			start = 0;
+
+	*out++ = last;
+	n--;
+	for (int i = 0; i < (int) head->count;)
+	{
+		int			group = (int) positions[i] & ~7;
+		int			end = Min(group + 8, n);
+
+		/* a group of 8 takes width bytes */
+		read_delta(in + (size_t) (start / 8) * width, end - start, width, last, (uint64) head->step,
+				   out + start);
+		do
+		{
+			uint64		high = (uint64) highs[i] << width;
+
+			if (end - group == 8)
+				raise_from(out + group, positions[i] - group, high);
+			else
+			{
+				for (int k = (int) positions[i]; k < end; k++)
+					out[k] += high;
+			}
+		} while (++i < (int) head->count && positions[i] < end);
+		last = out[end - 1];
+		start = end;
+	}
+	read_delta(in + (size_t) (start / 8) * width, n - start, width, last, (uint64) head->step, out + start);
+}
+
+/* PATCHED_FOR and PATCHED_DELTA. */
+static const char *
+read_patched(const DiskIntStream *head, const char *in, size_t len, int n, uint64 *out, size_t *used)
+{
+	bool		delta = head->kind == INT_STREAM_PATCHED_DELTA;
+	int			npacked = delta ? n - 1 : n;
+	int			npatches = (int) head->count;
+	size_t		at = IntStreamSize(head->width, npacked) - sizeof(*head);
+	int64		positions[BF_MAX_PATCHES];
+	int64		highs[BF_MAX_PATCHES];
+	bool		ascending = true;
+	size_t		part;
+	const char *problem;
+
+	if (head->count == 0 || head->count > BF_MAX_PATCHES || head->width == 0 || head->width > 63)
+		return "int stream has an invalid header";
+	if (at > len)
+		return "int stream is cut off";
+	for (int k = 0; k < 2; k++)
+	{
+		problem = read_stream(in + at, len - at, npatches, k == 0 ? positions : highs, &part, LEVEL_PATCHES);
+		if (problem)
+			return problem;
+		at += part;
+	}
+	*used = at;
+
+	/* ascending, the last one in range: all of them are */
+	for (int i = 1; i < npatches; i++)
+		ascending &= positions[i] > positions[i - 1];
+	if (!ascending || positions[0] < 0 || positions[npatches - 1] >= npacked)
+		return "position of a patch is invalid";
+
+	if (delta)
+		patch_delta(head, in, n, positions, highs, out);
+	else
+	{
+		read_for(in, n, head->width, (uint64) head->base, out);
+		for (int i = 0; i < npatches; i++)
+			out[positions[i]] += (uint64) highs[i] << head->width;
+	}
+	return NULL;
+}
+
+/* Byte k of the result: how many of the bits 0 .. k are set. */
+static inline uint64
+prefix_counts(uint8 bits)
+{
+	uint64		spread = (bits * UINT64CONST(0x0101010101010101)) & UINT64CONST(0x8040201008040201);
+
+	/* byte k holds bit k or 0: make it 0 or 1, then add up */
+	spread = ((spread + UINT64CONST(0x7f7f7f7f7f7f7f7f)) >> 7) & UINT64CONST(0x0101010101010101);
+	return spread * UINT64CONST(0x0101010101010101);
+}
+
+/* REPEATS. */
+static const char *
+read_repeats(const DiskIntStream *head, const char *in, size_t len, int n, uint64 *out, size_t *used)
+{
+	size_t		bitmap = BF_ALIGN8(((size_t) n + 7) / 8);
+	uint64		ndistinct = 0;
+	const uint64 *from;
+	size_t		part;
+	const char *problem;
+
+	if (head->count == 0 || head->count > (uint32) n)
+		return "int stream has an invalid header";
+	if (bitmap > len)
+		return "int stream is cut off";
+	/* bits behind the last row are 0 */
+	for (size_t at = 0; at < bitmap; at += sizeof(uint64))
+		ndistinct += pg_popcount64(load64(in + at));
+	if (ndistinct != head->count || (in[0] & 1) == 0 ||
+		(n % 64 != 0 && load64(in + bitmap - sizeof(uint64)) >> (n % 64) != 0))
+		return "int stream has an invalid bitmap";
+
+	/*
+	 * The values that differ from the one before go to the end of the array.
+	 * As many as are still to be read are not yet written over, as each of
+	 * them is for at least one more row.
+	 */
+	problem = read_stream(in + bitmap, len - bitmap, (int) head->count,
+						  (int64 *) out + (n - (int) head->count), &part, LEVEL_DISTINCT);
+	if (problem)
+		return problem;
+	*used = bitmap + part;
+	from = out + (n - (int) head->count) - 1;
+	for (const char *end = in + n / 8; in < end; in++, out += 8)
+	{
+		uint64		counts = prefix_counts((uint8) *in);
+		uint64		group[8];
+
+		for (int k = 0; k < 8; k++)
+			group[k] = from[(counts >> (8 * k)) & 0xff];
+		memcpy(out, group, sizeof(group));
+		from += counts >> 56;
+	}
+	for (int k = 0; k < n % 8; k++)
+	{
+		from += ((uint8) *in >> k) & 1;
+		out[k] = *from;
+	}
+	return NULL;
+}
+
+/*
+ * x / d for x < 2^30 and 0 < d <= 2^30 as (x * m) >> (31 + s), where 2^s <= d
+ * and m = 2^(31 + s) / d, rounded up, thus at most 2^31: the error of m, less
+ * than d, makes less than 2^30 * 2^(s + 1) in the product, which is not enough
+ * to reach another quotient.
+ */
+typedef struct Divider
+{
+	uint32		factor;
+	int			shift;
+} Divider;
+
+static Divider
+divider_of(uint32 d)
+{
+	int			shift = 31 + pg_leftmost_one_pos32(d);
+	Divider		result = {(uint32) (((UINT64CONST(1) << shift) + d - 1) / d), shift};
+
+	return result;
+}
+
+/* so many numbers are taken apart at a time */
+#define TRIPLE_TILE		64
+
+/* The digits of m numbers, lowest first, to 0, third and 2 * third behind where they are. */
+static void
+split_triples(uint64 *out, int m, int third, uint64 base, uint32 radix, Divider by)
+{
+	uint32		x[TRIPLE_TILE];
+	uint32		y[TRIPLE_TILE];
+	uint32		z[TRIPLE_TILE];
+
+	/* 32 bits, and one loop for each step, are what can be vectorized everywhere */
+	for (int i = 0; i < m; i++)
+		x[i] = (uint32) out[i];
+	for (int i = 0; i < m; i++)
+		y[i] = (uint32) (((uint64) x[i] * by.factor) >> by.shift);
+	for (int i = 0; i < m; i++)
+		z[i] = (uint32) (((uint64) y[i] * by.factor) >> by.shift);
+	for (int i = 0; i < m; i++)
+		out[i] = base + (uint64) x[i] - (uint64) y[i] * radix;
+	for (int i = 0; i < m; i++)
+		out[i + third] = base + (uint64) y[i] - (uint64) z[i] * radix;
+	for (int i = 0; i < m; i++)
+		out[i + 2 * third] = base + z[i];
+}
+
+/* TRIPLES. */
+static const char *
+read_triples(const DiskIntStream *head, const char *in, size_t len, int n, uint64 *out, size_t *used)
+{
+	int			third = (n + 2) / 3;
+	uint64		base = (uint64) head->base;
+	uint32		radix = head->count;
+	int			nwhole = Max(n - 2 * third, 0);
+	Divider		by;
+
+	if (radix < 2 || radix > BF_MAX_RADIX || head->width == 0 || head->width > BF_TRIPLE_BITS)
+		return "int stream has an invalid header";
+	*used = IntStreamSize(head->width, third) - sizeof(*head);
+	if (*used > len)
+		return "int stream is cut off";
+	by = divider_of(radix);
+	read_for(in, third, head->width, 0, out);
+	for (int i = 0; i < nwhole; i += TRIPLE_TILE)
+		split_triples(out + i, Min(TRIPLE_TILE, nwhole - i), third, base, radix, by);
+	/* the last one or two have no third digit; a single row has no second */
+	for (int i = nwhole; i < third; i++)
+	{
+		uint64		x = out[i];
+
+		out[i] = base + x % radix;
+		if (i + third < n)
+			out[i + third] = base + x / radix % radix;
+	}
+	return NULL;
+}
+
+static const char *
+read_stream(const char *in, size_t len, int n, int64 *values, size_t *used, StreamLevel level)
+{
+	uint64	   *out = (uint64 *) values;
 	DiskIntStream head;
-	size_t		size;
-	uint64	   *result = (uint64 *) out;
+	const char *problem = NULL;
 
 	if (len < sizeof(head))
 		return "int stream is cut off";
 	memcpy(&head, in, sizeof(head));
-	if (head.kind > INT_STREAM_DELTA || head.width > 64)
+	if (head.kind > INT_STREAM_TRIPLES || head.width > 64)
 		return "int stream has an invalid header";
-	size = IntStreamSize(head.width, head.kind == INT_STREAM_DELTA ? n - 1 : n);
-	if (len < size)
-		return "int stream is cut off";
-	*used = size;
+	if ((level == LEVEL_DISTINCT && head.kind == INT_STREAM_REPEATS) ||
+		(level == LEVEL_PATCHES && head.kind > INT_STREAM_DELTA))
+		return "int stream is nested too deeply";
 	in += sizeof(head);
+	len -= sizeof(head);
+	switch ((IntStreamKind) head.kind)
+	{
+		case INT_STREAM_FOR:
+		case INT_STREAM_DELTA:
+			*used = IntStreamSize(head.width, head.kind == INT_STREAM_DELTA ? n - 1 : n) - sizeof(head);
+			if (*used > len)
+				return "int stream is cut off";
+			read_packed(&head, in, n, out);
+			break;
+		case INT_STREAM_REPEATS:
+			problem = read_repeats(&head, in, len, n, out, used);
+			break;
+		case INT_STREAM_PATCHED_FOR:
+		case INT_STREAM_PATCHED_DELTA:
+			problem = read_patched(&head, in, len, n, out, used);
+			break;
+		case INT_STREAM_TRIPLES:
+			problem = read_triples(&head, in, len, n, out, used);
+			break;
+	}
+	*used += sizeof(head);
+	return problem;
+}
 
-	if (head.kind == INT_STREAM_FOR)
-	{
-		if (head.width == 0)
-		{
-			for (int i = 0; i < n; i++)
-				result[i] = (uint64) head.base;
-		}
-		else
-			read_for(in, n, head.width, (uint64) head.base, result);
-	}
-	else
-	{
-		result[0] = (uint64) head.base;
-		if (head.width == 0)
-		{
-			for (int i = 1; i < n; i++)
-				result[i] = (uint64) head.base + (uint64) i * (uint64) head.step;
-		}
-		else
-			read_delta(in, n - 1, head.width, (uint64) head.base, (uint64) head.step, result + 1);
-	}
-	return NULL;
+const char *
+IntStreamRead(const char *in, size_t len, int n, int64 *out, size_t *used)
+{
+	return read_stream(in, len, n, out, used, LEVEL_OUTER);
+}
+
+bool
+IntStreamIsBelow(const char *in, size_t len, int n, int bits)
+{
+	DiskIntStream head;
+
+	if (len < sizeof(head))
+		return false;
+	memcpy(&head, in, sizeof(head));
+	return head.kind == INT_STREAM_FOR && head.width <= bits && len == IntStreamSize(head.width, n) &&
+		(uint64) head.base <= (UINT64CONST(1) << bits) - (UINT64CONST(1) << head.width);
+}
+
+void
+IntStreamReadPart(const char *in, int from, int n, uint64 addend, int64 *out)
+{
+	DiskIntStream head;
+
+	memcpy(&head, in, sizeof(head));
+	read_for(in + sizeof(head) + (size_t) (from / 8) * head.width, n, head.width, (uint64) head.base + addend,
+			 (uint64 *) out);
 }

@@ -1,6 +1,6 @@
 /*
  * int_encoding.h
- *	  Int streams: frame of reference or delta, bit-packed (file_format.h).
+ *	  Int streams: integers in few bits (file_format.h).
  */
 #ifndef BF_INT_ENCODING_H
 #define BF_INT_ENCODING_H
@@ -16,7 +16,7 @@ typedef struct IntStreamPlan
 	size_t		size;			/* bytes of the stream, a multiple of 8 */
 } IntStreamPlan;
 
-/* Bytes of a stream of count packed values. */
+/* Bytes of a FOR or DELTA stream of count packed values. */
 static inline size_t
 IntStreamSize(int width, size_t count)
 {
@@ -54,5 +54,13 @@ extern void IntStreamWrite(ByteBuffer *out, const int64 *values, int n, const In
  * wrong.
  */
 extern const char *IntStreamRead(const char *in, size_t len, int n, int64 *out, size_t *used);
+
+/*
+ * Is that a FOR stream of n values all of which are, by its head, in
+ * [0, 2^bits)?  bits < 64.  Then any of them can be decoded: n of them from the
+ * one at a multiple of 8 on, each increased by addend.
+ */
+extern bool IntStreamIsBelow(const char *in, size_t len, int n, int bits);
+extern void IntStreamReadPart(const char *in, int from, int n, uint64 addend, int64 *out);
 
 #endif							/* BF_INT_ENCODING_H */

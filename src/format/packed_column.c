@@ -4,7 +4,8 @@
  *
  * Packed integers, and what is made of them (numerics, floats, positions in a
  * dictionary), are found by their number; of deltas the sum is kept at every
- * so many values, of packed varlenas the place.  Front coding, where each
+ * so many values, of packed varlenas the place; patches are kept, and of a
+ * bitmap of repeats the number of bits before every so many.  Front coding, where each
  * value needs the one before it, is decoded as a whole.
  *
  * Of integers that are not compressed, even the bits may be left in the file:
@@ -59,7 +60,13 @@ struct PackedColumn
 	const char *values;
 	size_t		len;			/* of the values; dictionary: of its values */
 
-	DiskIntStream head;
+	DiskIntStream head;			/* of repeats: of the stream inside */
+	int			nints;			/* values of that stream */
+	const uint8 *distinct;		/* a bit per value, set where it is the next of the stream; NULL: each is */
+	uint16	   *distinct_ranks; /* bits set before every RANK_STEP'th value */
+	int			npatches;
+	uint16	   *patch_at;		/* which of the packed bits, ascending */
+	uint64	   *patches;		/* what is added there */
 	size_t		bits;			/* where in raw they begin */
 	size_t		nbits;			/* their bytes */
 	uint64		offset;			/* of raw in the file, if it is not compressed; else 0 */
@@ -79,14 +86,78 @@ struct PackedColumn
 	Size		memory;
 };
 
+/* Room for so many bytes more. */
+static void *
+MakeRoom(PackedColumn *column, Size size)
+{
+	column->memory += size;
+	return MemoryContextAlloc(column->cxt, size);
+}
+
 /* Room for the value at every GROUP_VALUES of n. */
 static void
 MakeSums(PackedColumn *column, int n)
 {
-	Size		size = (n + GROUP_VALUES - 1) / GROUP_VALUES * sizeof(int64);
+	column->sums = MakeRoom(column, (n + GROUP_VALUES - 1) / GROUP_VALUES * sizeof(int64));
+}
 
-	column->sums = MemoryContextAlloc(column->cxt, size);
-	column->memory += size;
+/* How many of n bits are set before every RANK_STEP'th one and before the end; *total of all. */
+static uint16 *
+MakeRanks(PackedColumn *column, const uint8 *bits, int n, int *total)
+{
+	uint16	   *ranks = MakeRoom(column, (n / RANK_STEP + 1) * sizeof(uint16));
+	int			count = 0;
+
+	for (int i = 0; i <= n; i++)
+	{
+		if (i % RANK_STEP == 0)
+			ranks[i / RANK_STEP] = (uint16) count;
+		if (i < n)
+			count += (bits[i / 8] >> (i % 8)) & 1;
+	}
+	*total = count;
+	return ranks;
+}
+
+/* How many bits are set before one of them. */
+static inline int
+RankOf(const uint8 *bits, const uint16 *ranks, int i)
+{
+	int			at = i - i % RANK_STEP;
+	int			count = ranks[i / RANK_STEP];
+
+	for (; at + 8 <= i; at += 8)
+		count += pg_number_of_ones[bits[at / 8]];
+	if (at < i)
+		count += pg_number_of_ones[bits[at / 8] & ((1 << (i - at)) - 1)];
+	return count;
+}
+
+/* The patches of a stream that was read without an error. */
+static void
+OpenPatches(PackedColumn *column, const char *in, size_t len)
+{
+	int			n = (int) column->head.count;
+	int64		places[BF_MAX_PATCHES];
+	int64		highs[BF_MAX_PATCHES];
+	size_t		used;
+
+	(void) IntStreamRead(in, len, n, places, &used);
+	(void) IntStreamRead(in + used, len - used, n, highs, &used);
+	column->npatches = n;
+	column->patch_at = MakeRoom(column, n * sizeof(uint16));
+	column->patches = MakeRoom(column, n * sizeof(uint64));
+	for (int i = 0; i < n; i++)
+	{
+		column->patch_at[i] = (uint16) places[i];
+		column->patches[i] = (uint64) highs[i] << column->head.width;
+	}
+}
+
+static inline bool
+HeadIsDelta(const DiskIntStream *head)
+{
+	return head->kind == INT_STREAM_DELTA || head->kind == INT_STREAM_PATCHED_DELTA;
 }
 
 /*
@@ -101,7 +172,6 @@ OpenInts(PackedColumn *column, const char *in, size_t len, int n, ColumnScratch 
 	if (len < sizeof(*head))
 		return "int stream is cut off";
 	memcpy(head, in, sizeof(*head));
-	column->bits = in + sizeof(*head) - column->raw.data;
 	if (head->kind == INT_STREAM_FOR && head->width <= 64)
 	{
 		*used = IntStreamSize(head->width, n);
@@ -112,14 +182,31 @@ OpenInts(PackedColumn *column, const char *in, size_t len, int n, ColumnScratch 
 	{
 		int64	   *values = (int64 *) ByteBufferPrepare(&scratch->lengths, n * sizeof(int64));
 		const char *problem = IntStreamRead(in, len, n, values, used);
+		size_t		inside;
 
 		if (problem)
 			return problem;
+		if (head->kind == INT_STREAM_REPEATS)
+		{
+			size_t		bitmap = BF_ALIGN8(((size_t) n + 7) / 8);
+
+			column->distinct = (const uint8 *) in + sizeof(*head);
+			column->distinct_ranks = MakeRanks(column, column->distinct, n, &n);
+			in += sizeof(*head) + bitmap;
+			len = *used - sizeof(*head) - bitmap;
+			memcpy(head, in, sizeof(*head));
+			(void) IntStreamRead(in, len, n, values, &inside);
+		}
 		MakeSums(column, n);
 		for (int i = 0; i < n; i += GROUP_VALUES)
 			column->sums[i / GROUP_VALUES] = values[i];
 	}
-	column->nbits = *used - sizeof(*head);
+	column->nints = n;
+	column->bits = in + sizeof(*head) - column->raw.data;
+	column->nbits = IntStreamSize(head->width, head->kind == INT_STREAM_TRIPLES ? (n + 2) / 3 :
+								  HeadIsDelta(head) ? n - 1 : n) - sizeof(*head);
+	if (head->kind == INT_STREAM_PATCHED_FOR || head->kind == INT_STREAM_PATCHED_DELTA)
+		OpenPatches(column, in + sizeof(*head) + column->nbits, len - sizeof(*head) - column->nbits);
 	return NULL;
 }
 
@@ -154,7 +241,7 @@ OpenVarlenas(PackedColumn *column, const char *in, size_t len, int n, int step, 
 static const char *
 OpenScaled(PackedColumn *column, const FileColumn *col, const char *in, size_t len, ColumnScratch *scratch)
 {
-	bool		isfloat = column->encoding == ENCODING_FLOAT;
+	bool		isfloat = column->encoding != ENCODING_NUMERIC;
 	DiskScaled	head;
 	size_t		used = 0;
 	const char *problem;
@@ -164,7 +251,8 @@ OpenScaled(PackedColumn *column, const FileColumn *col, const char *in, size_t l
 	if (len < sizeof(head))
 		return "values are cut off";
 	memcpy(&head, in, sizeof(head));
-	if (head.scale > (isfloat ? BF_MAX_FLOAT_SCALE : BF_MAX_NUMERIC_SCALE))
+	if (head.scale > (column->encoding == ENCODING_FLOAT ? BF_MAX_FLOAT_SCALE :
+					  isfloat ? BF_MAX_BINARY_SCALE : BF_MAX_NUMERIC_SCALE))
 		return "scale is invalid";
 	column->form = PACKED_INT;
 	column->scale = head.scale;
@@ -252,6 +340,7 @@ OpenValues(PackedColumn *column, const FileColumn *col, const char *in, size_t l
 				problem = "bytes are left over behind the values";
 			return problem;
 		case ENCODING_FLOAT:
+		case ENCODING_BINARY:
 		case ENCODING_NUMERIC:
 			return OpenScaled(column, col, in, len, scratch);
 		case ENCODING_DICT:
@@ -273,18 +362,10 @@ OpenValues(PackedColumn *column, const FileColumn *col, const char *in, size_t l
 static const char *
 OpenNulls(PackedColumn *column, const char *in)
 {
-	int			nranks = column->nrows / RANK_STEP + 1;
-	int			count = 0;
+	int			count;
 
 	column->nullbits = (const uint8 *) in;
-	column->ranks = MemoryContextAlloc(column->cxt, nranks * sizeof(uint16));
-	column->memory += nranks * sizeof(uint16);
-	for (int row = 0; row < column->nrows; row++)
-	{
-		if (row % RANK_STEP == 0)
-			column->ranks[row / RANK_STEP] = (uint16) count;
-		count += (column->nullbits[row / 8] >> (row % 8)) & 1;
-	}
+	column->ranks = MakeRanks(column, column->nullbits, column->nrows, &count);
 	return count == column->nrows - column->nvalues ? NULL : "null bitmap does not have the number of nulls";
 }
 
@@ -292,7 +373,7 @@ OpenNulls(PackedColumn *column, const char *in)
 static bool
 CanStayPacked(const DiskChunk *chunk)
 {
-	return chunk->encoding <= ENCODING_DICT;
+	return chunk->encoding <= ENCODING_DICT || chunk->encoding == ENCODING_BINARY;
 }
 
 PackedColumn *
@@ -356,6 +437,13 @@ PackedColumnFree(PackedColumn *column)
 		pfree(column->ranks);
 	if (column->sums)
 		pfree(column->sums);
+	if (column->distinct_ranks)
+		pfree(column->distinct_ranks);
+	if (column->patches)
+	{
+		pfree(column->patch_at);
+		pfree(column->patches);
+	}
 	if (column->offsets)
 		pfree(column->offsets);
 	if (column->buffer)
@@ -375,7 +463,7 @@ static bool
 SearchedAsInts(const PackedColumn *column)
 {
 	return column->form == PACKED_INT && column->encoding == ENCODING_INT && column->nullbits == NULL &&
-		KeyClassIsFixed(column->reader->cols[column->col].keyclass);
+		column->head.kind != INT_STREAM_TRIPLES && KeyClassIsFixed(column->reader->cols[column->col].keyclass);
 }
 
 bool
@@ -388,7 +476,7 @@ PackedColumnThin(PackedColumn *column, bool searched)
 		return false;
 	if (searched && column->sums == NULL)
 	{
-		int			n = column->nvalues;
+		int			n = column->nints;
 
 		/* a search reads the bits of one group only */
 		MakeSums(column, n);
@@ -400,6 +488,8 @@ PackedColumnThin(PackedColumn *column, bool searched)
 	memcpy(kept, column->raw.data, column->bits);
 	if (column->nullbits != NULL)
 		column->nullbits = (const uint8 *) kept;
+	if (column->distinct != NULL)
+		column->distinct = (const uint8 *) kept + ((const char *) column->distinct - column->raw.data);
 	column->values = kept + (column->values - column->raw.data);
 	pfree(column->raw.data);
 	column->raw.data = kept;
@@ -418,16 +508,72 @@ RowIsNull(const PackedColumn *column, int row)
 static inline int
 ValueOfRow(const PackedColumn *column, int row)
 {
-	int			at = row - row % RANK_STEP;
-	int			nulls;
+	return column->nullbits == NULL ? row : row - RankOf(column->nullbits, column->ranks, row);
+}
 
-	if (column->nullbits == NULL)
-		return row;
-	nulls = column->ranks[row / RANK_STEP];
-	for (; at + 8 <= row; at += 8)
-		nulls += pg_number_of_ones[column->nullbits[at / 8]];
-	nulls += pg_number_of_ones[column->nullbits[at / 8] & ((1 << (row - at)) - 1)];
-	return row - nulls;
+/* The first patch of the packed bits from number "at" on. */
+static inline int
+FirstPatch(const PackedColumn *column, int at)
+{
+	int			lo = 0;
+	int			hi = column->npatches;
+
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo) / 2;
+
+		if (column->patch_at[mid] < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Packed integer number "at", of a stream of no deltas, that begins at bits with the number first. */
+static inline uint64
+IntAt(const PackedColumn *column, const char *bits, int first, int at)
+{
+	const DiskIntStream *head = &column->head;
+	uint64		value = IntStreamBits(bits, at - first, head->width);
+
+	if (column->npatches > 0)
+	{
+		int			patch = FirstPatch(column, at);
+
+		if (patch < column->npatches && column->patch_at[patch] == at)
+			value += column->patches[patch];
+	}
+	return value;
+}
+
+/* Walks over deltas from the first value of a group on. */
+typedef struct DeltaWalk
+{
+	const char *bits;
+	int			first;			/* number of the first value */
+	int			at;				/* number of the value reached */
+	uint64		value;
+	int			patch;			/* the next one */
+} DeltaWalk;
+
+static inline void
+DeltaStart(const PackedColumn *column, const char *bits, int group, DeltaWalk *walk)
+{
+	walk->bits = bits;
+	walk->first = walk->at = group * GROUP_VALUES;
+	walk->value = (uint64) column->sums[group];
+	walk->patch = FirstPatch(column, walk->at);
+}
+
+static inline void
+DeltaStep(const PackedColumn *column, DeltaWalk *walk)
+{
+	walk->value += (uint64) column->head.step +
+		IntStreamBits(walk->bits, walk->at - walk->first, column->head.width);
+	if (walk->patch < column->npatches && column->patch_at[walk->patch] == walk->at)
+		walk->value += column->patches[walk->patch++];
+	walk->at++;
 }
 
 /* The bits of a group of GROUP_VALUES integers; into room, of GROUP_BYTES, if they are left in the file. */
@@ -449,33 +595,55 @@ GroupBits(const PackedColumn *column, int group, char *room, uint64 *bytes_read)
 	return room;
 }
 
-/* Integers number "at" (ascending) of the stream. */
+/* Integers number "at" (ascending) of the values. */
 static void
 GatherInts(const PackedColumn *column, int n, const uint16 *at, int64 *out, uint64 *bytes_read)
 {
 	const DiskIntStream *head = &column->head;
+	int			third = (column->nints + 2) / 3;
 	char		room[GROUP_BYTES];
 	const char *bits = NULL;
-	uint64		value = 0;
 	int			group = -1;
-	int			pos = 0;		/* deltas: value is that of this number in the group */
+	DeltaWalk	walk = {NULL};
 
 	for (int i = 0; i < n; i++)
 	{
-		int			in_group = at[i] % GROUP_VALUES;
+		int			number = at[i];
+		int			digit = 0;
+		uint64		value;
 
-		if (at[i] / GROUP_VALUES != group)
+		if (column->distinct != NULL)
+			number = RankOf(column->distinct, column->distinct_ranks, number + 1) - 1;
+		if (head->kind == INT_STREAM_TRIPLES)
 		{
-			group = at[i] / GROUP_VALUES;
-			bits = GroupBits(column, group, room, bytes_read);
-			pos = 0;
-			if (head->kind == INT_STREAM_DELTA)
-				value = (uint64) column->sums[group];
+			digit = number / third;
+			number %= third;
 		}
-		if (head->kind == INT_STREAM_FOR)
-			value = (uint64) head->base + IntStreamBits(bits, in_group, head->width);
-		for (; head->kind == INT_STREAM_DELTA && pos < in_group; pos++)
-			value += (uint64) head->step + IntStreamBits(bits, pos, head->width);
+		if (number / GROUP_VALUES != group)
+		{
+			group = number / GROUP_VALUES;
+			bits = GroupBits(column, group, room, bytes_read);
+			if (HeadIsDelta(head))
+				DeltaStart(column, bits, group, &walk);
+		}
+		if (HeadIsDelta(head))
+		{
+			while (walk.at < number)
+				DeltaStep(column, &walk);
+			value = walk.value;
+		}
+		else
+		{
+			value = IntAt(column, bits, group * GROUP_VALUES, number);
+			if (head->kind == INT_STREAM_TRIPLES)
+			{
+				for (int k = 0; k < digit; k++)
+					value /= head->count;
+				/* as it is decoded: the last digit is what is left */
+				value = digit == 2 ? value : value % head->count;
+			}
+			value += (uint64) head->base;
+		}
 		out[i] = (int64) value;
 	}
 	if (column->span == 0)
@@ -515,6 +683,8 @@ GatherValues(const PackedColumn *column, int n, const uint16 *at, Datum *values,
 			GatherInts(column, n, at, (int64 *) values, bytes_read);
 			if (column->encoding == ENCODING_FLOAT)
 				FloatsFromScaled((int64 *) values, n, filecol->typlen, column->scale);
+			else if (column->encoding == ENCODING_BINARY)
+				FloatsFromBinary((int64 *) values, n, filecol->typlen, column->scale);
 			else if (column->encoding == ENCODING_NUMERIC)
 				NumericsFromScaled((int64 *) values, n, column->scale, made);
 			break;
@@ -594,24 +764,24 @@ PackedColumnGather(const PackedColumn *column, int n, const uint16 *rows,
 	return true;
 }
 
-/* PackedColumnSearch of integers without nulls: the first row whose value is at least want. */
+/* The first of the integers [from, to) of the stream that is at least want, or to. */
 static int
-SearchInts(const PackedColumn *column, int from, int to, int64 want, uint64 *bytes_read)
+SearchStream(const PackedColumn *column, int from, int to, int64 want, uint64 *bytes_read)
 {
 	const DiskIntStream *head = &column->head;
 	char		room[GROUP_BYTES];
 	const char *bits = column->raw.data + column->bits;
 	int			lo = from;
 	int			hi = to;
-	int			base = 0;		/* number of the first of bits */
-	uint64		value;
+	int			group = 0;
+	DeltaWalk	walk;
 
 	if (column->sums != NULL)
 	{
 		/* the last group that begins below the value */
-		int			group = from / GROUP_VALUES;
 		int			last = (to - 1) / GROUP_VALUES;
 
+		group = from / GROUP_VALUES;
 		while (group < last)
 		{
 			int			mid = group + (last - group + 1) / 2;
@@ -622,31 +792,83 @@ SearchInts(const PackedColumn *column, int from, int to, int64 want, uint64 *byt
 				last = mid - 1;
 		}
 		bits = GroupBits(column, group, room, bytes_read);
-		base = group * GROUP_VALUES;
-		lo = Max(from, base);
-		hi = Min(to, base + GROUP_VALUES);
+		lo = Max(from, group * GROUP_VALUES);
+		hi = Min(to, (group + 1) * GROUP_VALUES);
 	}
-	if (head->kind == INT_STREAM_FOR)
+	if (!HeadIsDelta(head))
 	{
 		while (lo < hi)
 		{
 			int			mid = lo + (hi - lo) / 2;
 
-			if ((int64) ((uint64) head->base + IntStreamBits(bits, mid - base, head->width)) < want)
+			if ((int64) ((uint64) head->base + IntAt(column, bits, group * GROUP_VALUES, mid)) < want)
 				lo = mid + 1;
 			else
 				hi = mid;
 		}
 		return lo;
 	}
-	value = (uint64) column->sums[base / GROUP_VALUES];
-	for (int row = base; row < hi; row++)
+	DeltaStart(column, bits, group, &walk);
+	while (walk.at < hi)
 	{
-		if (row >= lo && (int64) value >= want)
-			return row;
-		value += (uint64) head->step + IntStreamBits(bits, row - base, head->width);
+		if (walk.at >= lo && (int64) walk.value >= want)
+			return walk.at;
+		if (walk.at + 1 == hi)
+			break;
+		DeltaStep(column, &walk);
 	}
 	return hi;
+}
+
+/* The value that is number "number" of those that differ from the one before. */
+static int
+SelectDistinct(const PackedColumn *column, int number)
+{
+	int			lo = 0;
+	int			hi = (column->nvalues - 1) / RANK_STEP;
+	int			at;
+	int			count;
+
+	/* the last step with at most so many before */
+	while (lo < hi)
+	{
+		int			mid = lo + (hi - lo + 1) / 2;
+
+		if (column->distinct_ranks[mid] <= number)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	at = lo * RANK_STEP;
+	count = column->distinct_ranks[lo];
+	for (; at < column->nvalues; at++)
+	{
+		if ((column->distinct[at / 8] >> (at % 8)) & 1)
+		{
+			if (count == number)
+				break;
+			count++;
+		}
+	}
+	return at;
+}
+
+/* PackedColumnSearch of integers without nulls: the first row whose value is at least want. */
+static int
+SearchInts(const PackedColumn *column, int from, int to, int64 want, uint64 *bytes_read)
+{
+	int			first;
+	int			last;
+	int			found;
+
+	if (column->distinct == NULL)
+		return SearchStream(column, from, to, want, bytes_read);
+	first = RankOf(column->distinct, column->distinct_ranks, from + 1) - 1;
+	last = RankOf(column->distinct, column->distinct_ranks, to) - 1;
+	found = SearchStream(column, first, last + 1, want, bytes_read);
+	if (found > last)
+		return to;
+	return found == first ? from : SelectDistinct(column, found);
 }
 
 int

@@ -1,6 +1,6 @@
 /*
  * scaled_encoding.c
- *	  Floats and numerics as decimal-scaled integers.
+ *	  Floats and numerics as scaled integers.
  */
 #include "postgres.h"
 
@@ -91,6 +91,90 @@ FloatsFromScaled(int64 *values, int n, int typlen, int scale)
 		for (int i = 0; i < n; i++)
 			out[i] = Float8GetDatum((double) values[i] / power);
 	}
+}
+
+/* parts of the bits of a float8 */
+#define FLOAT8_MANTISSA_BITS	52
+#define FLOAT8_EXPONENT_BIAS	1023
+#define FLOAT8_EXPONENT_MASK	0x7FF
+
+/*
+ * The scale is the place of the lowest bit that is set in any of the values.
+ * A float4 is looked at as the float8 of the same value.
+ */
+bool
+FloatsToBinary(const Datum *values, int n, int typlen, int64 *scaled, int *scale)
+{
+	int			lowest = 0;		/* power of two of the lowest bit */
+	int			highest = PG_INT16_MIN; /* and of the highest */
+	double		power;
+
+	for (int i = 0; i < n; i++)
+	{
+		double		d = float_value(values[i], typlen);
+		uint64		bits = DatumGetUInt64(Float8GetDatum(d));
+		uint64		mantissa = bits & ((UINT64CONST(1) << FLOAT8_MANTISSA_BITS) - 1);
+		int			exponent = (int) (bits >> FLOAT8_MANTISSA_BITS) & FLOAT8_EXPONENT_MASK;
+
+		if (bits == 0)
+			continue;
+		/* neither -0, subnormal, infinite nor NaN */
+		if (exponent == 0 || exponent == FLOAT8_EXPONENT_MASK)
+			return false;
+		exponent -= FLOAT8_EXPONENT_BIAS;
+		mantissa |= UINT64CONST(1) << FLOAT8_MANTISSA_BITS;
+		lowest = Min(lowest, exponent - FLOAT8_MANTISSA_BITS + pg_rightmost_one_pos64(mantissa));
+		highest = Max(highest, exponent);
+		/* integers below 2^53 are exact */
+		if (highest - lowest > FLOAT8_MANTISSA_BITS)
+			return false;
+	}
+	if (lowest == 0 || lowest < -BF_MAX_BINARY_SCALE)
+		return false;
+	*scale = -lowest;
+	power = ldexp(1.0, *scale);
+	for (int i = 0; i < n; i++)
+		scaled[i] = (int64) (float_value(values[i], typlen) * power);
+	return true;
+}
+
+void
+FloatsFromBinary(int64 *values, int n, int typlen, int scale)
+{
+	Datum	   *out = (Datum *) values;
+	double		power = ldexp(1.0, -scale);
+
+	if (typlen == 4)
+	{
+		for (int i = 0; i < n; i++)
+			out[i] = Float4GetDatum((float4) ((double) values[i] * power));
+	}
+	else
+	{
+		for (int i = 0; i < n; i++)
+			out[i] = Float8GetDatum((double) values[i] * power);
+	}
+}
+
+/*
+ * The bits of the float8 2^(52 - scale).  With an integer below 2^52 in its
+ * mantissa it is that much greater than integer / 2^scale: taking it away is a
+ * conversion that can be vectorized everywhere.
+ */
+uint64
+FloatsBinaryBits(int scale)
+{
+	return (uint64) (FLOAT8_EXPONENT_BIAS + FLOAT8_MANTISSA_BITS - scale) << FLOAT8_MANTISSA_BITS;
+}
+
+void
+FloatsFromBinaryBits(int64 *values, int n, int scale)
+{
+	Datum	   *out = (Datum *) values;
+	double		zero = ldexp(1.0, FLOAT8_MANTISSA_BITS - scale);
+
+	for (int i = 0; i < n; i++)
+		out[i] = Float8GetDatum(DatumGetFloat8(out[i]) - zero);
 }
 
 /* a uint64 has at most so many digits of numeric's stored form (numeric_form.h), the last one cut */

@@ -1,8 +1,8 @@
 /*
  * scaled_encoding.h
- *	  Floats and numerics as decimal-scaled integers.
+ *	  Floats and numerics as scaled integers.
  *
- * Both are used only where every value comes back bit for bit; the encoder
+ * All are used only where every value comes back bit for bit; the encoder
  * tries that out.
  */
 #ifndef BF_SCALED_ENCODING_H
@@ -12,6 +12,9 @@
 
 /* largest power of ten with which a float8 is divided */
 #define BF_MAX_FLOAT_SCALE	18
+
+/* largest power of two with which a float is divided */
+#define BF_MAX_BINARY_SCALE	255
 
 /* dscale that numeric's short form can hold */
 #define BF_MAX_NUMERIC_SCALE	63
@@ -24,6 +27,17 @@ extern bool FloatsToScaled(const Datum *values, int n, int typlen, int64 *scaled
 
 /* The way back, in place: int64 to Datum. */
 extern void FloatsFromScaled(int64 *values, int n, int typlen, int scale);
+
+/*
+ * As FloatsToScaled with a power of two, 1 .. BF_MAX_BINARY_SCALE: values of so
+ * many bits after the point, as those of random().
+ */
+extern bool FloatsToBinary(const Datum *values, int n, int typlen, int64 *scaled, int *scale);
+
+/* The way back, in place; from what FloatsBinaryBits() was added to if all integers are in [0, 2^52). */
+extern void FloatsFromBinary(int64 *values, int n, int typlen, int scale);
+extern void FloatsFromBinaryBits(int64 *values, int n, int scale);
+extern uint64 FloatsBinaryBits(int scale);
 
 /*
  * An integer and dscale for a numeric without compression; false when it is

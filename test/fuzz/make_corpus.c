@@ -35,6 +35,8 @@ static const Seed seeds[] = {
 		{{INT8OID, SHAPE_NARROW}, {DATEOID, SHAPE_SORTED}, {TEXTOID, SHAPE_NARROW}, {FLOAT8OID, SHAPE_NARROW}, {UUIDOID, SHAPE_NARROW}, {NUMERICOID, SHAPE_NARROW}}},
 	{"numbers", 50, 1, 0, BF_COMPRESS_NONE,
 		{{NUMERICOID, SHAPE_SORTED}, {FLOAT8OID, SHAPE_NARROW}, {FLOAT4OID, SHAPE_SORTED}, {FLOAT4OID, SHAPE_RANDOM}, {NUMERICOID, SHAPE_EXTREME}}},
+	{"streams", 200, 1, 0, BF_COMPRESS_NONE,
+		{{INT8OID, SHAPE_GAPS}, {INT4OID, SHAPE_SKEWED}, {DATEOID, SHAPE_NARROW}, {FLOAT8OID, SHAPE_GAPS}, {FLOAT4OID, SHAPE_SKEWED}, {NUMERICOID, SHAPE_GAPS}}},
 	{"texts", 45, 1, 0, BF_COMPRESS_NONE,
 		{{TEXTOID, SHAPE_SORTED}, {VARCHAROID, SHAPE_NARROW}, {BYTEAOID, SHAPE_CONSTANT}, {BPCHAROID, SHAPE_NARROW}}},
 	{"lz4", 60, 1, 0, BF_COMPRESS_LZ4,
@@ -84,7 +86,8 @@ write_seed(const Seed *seed, const char *folder)
 	options.spec = spec;
 	options.desc = desc;
 	options.compression = seed->compression;
-	options.block_rows = 50;
+	/* int streams of some kinds are only made of at least 64 values */
+	options.block_rows = seed->nrows > 100 ? 100 : 50;
 	MemorySinkInit(&sink);
 	writer = FileWriterCreate(&sink.sink, &options);
 	for (int run = 0; run < seed->nruns; run++)

@@ -46,6 +46,12 @@ integer(Shape shape, int i, int64 min, int64 max)
 			return DataRandom() % 5;
 		case SHAPE_EXTREME:
 			return (DataRandom() & 1) ? min : max;
+		case SHAPE_GAPS:
+			/* three of each; now and then a gap a hundred times as large */
+			return (int64) ((uint64) min + ((uint64) (i / 3) * 64 + (uint32) (i / 3) * UINT64CONST(2654435761) / 65536 % 60 +
+											(uint64) (i / 150) * 10000) % (span == PG_UINT64_MAX ? span : span + 1));
+		case SHAPE_SKEWED:
+			return DataRandom() % 32 == 0 ? max / (int64) (1 + DataRandom() % 3) : (int64) (DataRandom() % 20);
 		default:
 			return (int64) ((uint64) min + (span == PG_UINT64_MAX ? DataRandom() : DataRandom() % (span + 1)));
 	}
@@ -65,6 +71,10 @@ floating(Shape shape, int i)
 			return i / 100.0;
 		case SHAPE_NARROW:
 			return (double) ((int64) (DataRandom() % 100000) - 7000) / 1000.0;
+		case SHAPE_GAPS:
+			return ldexp((double) (bits >> 12), -52);
+		case SHAPE_SKEWED:
+			return ldexp((double) ((int64) (bits >> 46) - 1000), -20);
 		case SHAPE_EXTREME:
 			switch (bits % 5)
 			{
@@ -168,6 +178,9 @@ numeric(Shape shape, int i)
 			return scaled_numeric((int64) i * 37 - 4000, 2);
 		case SHAPE_NARROW:
 			return scaled_numeric((int64) (DataRandom() % 100000000) - 50000000, 3);
+		case SHAPE_GAPS:
+		case SHAPE_SKEWED:
+			return scaled_numeric(integer(shape, i, 0, INT64CONST(1) << 40), 2);
 		case SHAPE_EXTREME:
 			if (DataRandom() & 1)
 				return varlena((const char *) &special[DataRandom() % 3], sizeof(uint16));

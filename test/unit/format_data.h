@@ -16,6 +16,8 @@ typedef enum Shape
 	SHAPE_NARROW,				/* few distinct values or a narrow range */
 	SHAPE_RANDOM,				/* anything the type can hold */
 	SHAPE_EXTREME,				/* the ends of the range, special values */
+	SHAPE_GAPS,					/* ascending, repeated, gaps of all sizes */
+	SHAPE_SKEWED,				/* small, now and then large; floats of few binary digits */
 	SHAPE_MIXED					/* one of the others, row by row */
 } Shape;
 

@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "format/block_stats.h"
@@ -454,17 +456,49 @@ round_trip(const char *what, TestTable *table, int block_rows, int nruns)
 		MemoryContextDelete(with_); \
 	} while (0)
 
+/* Does the stream of the values come back, and is one that is cut off seen?  */
+static DiskIntStream
+stream_trip(const int64 *values, int n, const char *what)
+{
+	IntStreamPlan plan;
+	ByteBuffer	buf;
+	int64	   *back = palloc(n * sizeof(int64));
+	char	   *cut;
+	size_t		used;
+
+	ByteBufferInit(&buf, CurrentMemoryContext);
+	IntStreamMakePlan(values, n, &plan);
+	ByteBufferPrepare(&buf, plan.size);
+	IntStreamWrite(&buf, values, n, &plan);
+	if (buf.len != plan.size ||
+		IntStreamRead(buf.data, buf.len, n, back, &used) != NULL || used != buf.len ||
+		memcmp(values, back, n * sizeof(int64)) != 0)
+		ShimOk(false, "%s: int stream of %d values, kind %d, %d bits", what, n, plan.head.kind, plan.head.width);
+	for (size_t len = buf.len - 1;; len = len > 300 ? len - 97 : len - 1)
+	{
+		/* memory of its own, so that sanitizers see a read beyond the end */
+		cut = malloc(len + BF_SLACK);
+		memcpy(cut, buf.data, len);
+		memset(cut + len, 0xff, BF_SLACK);
+		if (IntStreamRead(cut, len, n, back, &used) == NULL)
+			ShimOk(false, "%s: int stream of kind %d cut off at %zu of %zu", what, plan.head.kind, len, buf.len);
+		free(cut);
+		if (len == 0)
+			break;
+	}
+	ByteBufferFree(&buf);
+	pfree(back);
+	return plan.head;
+}
+
 static void
 test_int_streams(void)
 {
 	static const int counts[] = {1, 2, 7, 8, 9, 63, 64, 65, 1000, 8192};
 	int64	   *values = palloc(8192 * sizeof(int64));
-	int64	   *back = palloc(8192 * sizeof(int64));
-	bool		pass = true;
-	bool		kinds[2][65] = {{false}};
-	ByteBuffer	buf;
+	bool		kinds[INT_STREAM_TRIPLES + 1][65] = {{false}};
+	DiskIntStream head;
 
-	ByteBufferInit(&buf, CurrentMemoryContext);
 	for (int width = 0; width <= 64; width++)
 	{
 		uint64		mask = width == 64 ? PG_UINT64_MAX : (UINT64CONST(1) << width) - 1;
@@ -474,8 +508,6 @@ test_int_streams(void)
 			for (int delta = 0; delta < 2; delta++)
 			{
 				int			n = counts[c];
-				IntStreamPlan plan;
-				size_t		used;
 				uint64		last = DataRandom();
 
 				for (int i = 0; i < n; i++)
@@ -487,29 +519,149 @@ test_int_streams(void)
 					else
 						values[i] = (int64) (r - 17);
 				}
-				IntStreamMakePlan(values, n, &plan);
-				ByteBufferPrepare(&buf, plan.size);
-				IntStreamWrite(&buf, values, n, &plan);
-				kinds[plan.head.kind][plan.head.width] = true;
-				if (buf.len != plan.size ||
-					IntStreamRead(buf.data, buf.len, n, back, &used) != NULL || used != buf.len ||
-					memcmp(values, back, n * sizeof(int64)) != 0)
-				{
-					pass = false;
-					ShimOk(false, "int stream of %d values of %d bits", n, width);
-				}
-				if (IntStreamRead(buf.data, buf.len - 1, n, back, &used) == NULL)
-					pass = false;
+				head = stream_trip(values, n, "any width");
+				kinds[head.kind][head.width] = true;
 			}
 		}
 	}
 	for (int width = 0; width <= 64; width++)
 	{
-		/* a delta as wide as a value never pays */
-		if (!kinds[INT_STREAM_FOR][width] || (width < 63 && !kinds[INT_STREAM_DELTA][width]))
+		/* a delta as wide as a value never pays; of one bit, half are repeats */
+		if (!kinds[INT_STREAM_FOR][width] || (width < 63 && width != 1 && !kinds[INT_STREAM_DELTA][width]))
 			ShimOk(false, "width %d was not tried", width);
 	}
-	ShimOk(pass, "int streams of all widths");
+	ShimOk(true, "int streams of all widths");
+}
+
+/* Is the stream, unlike expected, of that kind or not of it?  Only asked where it is sure. */
+static bool
+is_wrong(const int64 *values, int n, const char *what, IntStreamKind kind, bool expected, bool sure)
+{
+	DiskIntStream head = stream_trip(values, n, what);
+
+	if (!sure || (head.kind == kind) == expected)
+		return false;
+	printf("# %s: %d values, kind %d, %d bits, count %u\n", what, n, head.kind, head.width, head.count);
+	return true;
+}
+
+/* The kinds that are chosen for what they are made for, with as many values as rounding may go wrong with. */
+static void
+test_int_stream_kinds(void)
+{
+	static const int counts[] = {64, 65, 66, 67, 71, 128, 129, 1000, 4095, 8191, 8192};
+	int64	   *values = palloc(8192 * sizeof(int64));
+	int			wrong = 0;
+	int			tried = 0;
+
+	for (int c = 0; c < (int) lengthof(counts); c++)
+	{
+		int			n = counts[c];
+
+		/* every radix that three digits of save something with */
+		for (int radix = 3; radix <= BF_MAX_RADIX; radix = radix * 9 / 8 + 1)
+		{
+			bool		pays = 3 * IntWidth(radix - 1) - IntWidth((uint64) radix * radix * radix - 1) > 0;
+			/* else most of them fit in a bit less, and the others may be patched */
+			bool		sure = radix * 3 / 4 > 1 << (IntWidth(radix - 1) - 1);
+
+			for (int i = 0; i < n; i++)
+				values[i] = (i < 2 ? i * (radix - 1) : (int64) (DataRandom() % radix)) - 1000;
+			tried++;
+			wrong += is_wrong(values, n, "few values", INT_STREAM_TRIPLES, pays, n > 1000 && sure);
+		}
+		for (int width = 1; width < 63; width++)
+		{
+			uint64		mask = (UINT64CONST(1) << width) - 1;
+			uint64		high = PG_UINT64_MAX << width;
+
+			/* one in 40 does not fit */
+			for (int i = 0; i < n; i++)
+				values[i] = (int64) ((DataRandom() & mask) + (i % 40 == 7 ? DataRandom() & high & PG_INT64_MAX : 0));
+			tried++;
+			wrong += is_wrong(values, n, "outliers", INT_STREAM_PATCHED_FOR, true, n > 1000 && width < 45);
+			for (int i = 1; i < n; i++)
+				values[i] = (int64) ((uint64) values[i - 1] + (DataRandom() & mask) + 1 +
+									 (i % 40 == 7 || i == n - 1 ? (DataRandom() & 7) << width : 0));
+			if (width < 40)
+			{
+				tried++;
+				wrong += is_wrong(values, n, "outlying differences", INT_STREAM_PATCHED_DELTA, true, n > 1000 && width > 3 && width < 30);
+			}
+			/* each of them one to five times, by which the differences may be patched or not */
+			for (int i = 1, k = 1; i < n; i++)
+			{
+				if (DataRandom() % 3 != 0)
+					values[n - i] = values[n - k];
+				else
+					k = i;
+			}
+			tried++;
+			wrong += is_wrong(values, n, "repeats", INT_STREAM_REPEATS, true, n > 1000 && width > 6 && width < 40);
+		}
+	}
+	ShimOk(wrong == 0, "%d of %d int streams are not of the kind expected", wrong, tried);
+}
+
+/* Streams that no writer writes: each is refused, none reads or writes outside. */
+static void
+test_int_stream_damage(void)
+{
+	static const Shape shapes[] = {SHAPE_GAPS, SHAPE_SKEWED, SHAPE_NARROW, SHAPE_SORTED};
+	int64	   *values = palloc(500 * sizeof(int64));
+	int64	   *back = malloc(500 * sizeof(int64));
+	int			refused = 0;
+	char	   *copy;
+	size_t		used;
+	DiskIntStream head;
+
+	for (int s = 0; s < (int) lengthof(shapes); s++)
+	{
+		IntStreamPlan plan;
+		ByteBuffer	buf;
+
+		for (int i = 0; i < 500; i++)
+			values[i] = DatumGetInt64(DataValue(INT8OID, shapes[s], i));
+		ByteBufferInit(&buf, CurrentMemoryContext);
+		IntStreamMakePlan(values, 500, &plan);
+		IntStreamWrite(&buf, values, 500, &plan);
+		copy = malloc(buf.len + BF_SLACK);
+		memset(copy + buf.len, 0, BF_SLACK);
+		for (int round = 0; round < 20000; round++)
+		{
+			memcpy(copy, buf.data, buf.len);
+			for (int k = DataRandom() % 3; k >= 0; k--)
+			{
+				/* mostly the heads */
+				size_t		at = DataRandom() % (DataRandom() % 2 ? Min(buf.len, 100) : buf.len);
+
+				copy[at] = DataRandom() % 2 ? copy[at] ^ (1 << DataRandom() % 8) : (char) DataRandom();
+			}
+			refused += IntStreamRead(copy, buf.len, 500, back, &used) != NULL;
+		}
+		free(copy);
+		ByteBufferFree(&buf);
+	}
+	ShimOk(refused > 1000, "%d damaged int streams are refused", refused);
+
+	/* streams inside each other without end */
+	for (int kind = INT_STREAM_REPEATS; kind <= INT_STREAM_TRIPLES; kind++)
+	{
+		copy = malloc(3200 + BF_SLACK);
+		memset(&head, 0, sizeof(head));
+		head.kind = kind;
+		head.width = 8;
+		head.count = 1;
+		memset(copy, 0, 3200 + BF_SLACK);
+		for (size_t at = 0; at + 32 <= 3200; at += 32)
+		{
+			memcpy(copy + at, &head, sizeof(head));
+			copy[at + sizeof(head)] = 1;
+		}
+		ShimOk(IntStreamRead(copy, 3200, 1, back, &used) != NULL, "nested streams of kind %d are refused", kind);
+		free(copy);
+	}
+	free(back);
 }
 
 static void
@@ -821,7 +973,7 @@ test_empty_chunks(void)
 		table_fill(table, 1, SHAPE_CONSTANT, 0);
 		write_table(table, &sink, BF_COMPRESS_NONE, 40, 1, 1, NULL);
 		copy = palloc(sink.len);
-		for (int encoding = ENCODING_INT; encoding <= ENCODING_FRONT; encoding++)
+		for (int encoding = ENCODING_INT; encoding <= ENCODING_BINARY; encoding++)
 		{
 			DiskChunk  *chunk;
 			int			code;
@@ -1067,6 +1219,62 @@ test_scaled_numerics(void)
 	ByteBufferFree(&buf);
 }
 
+/* Floats of so many binary digits come back bit for bit; others are not taken for such. */
+static void
+test_binary_floats(void)
+{
+	Datum	   *values = palloc(600 * sizeof(Datum));
+	int64	   *scaled = palloc(600 * sizeof(int64));
+	int			scale;
+	int			wrong = 0;
+
+	for (int bits = 1; bits <= 53; bits++)
+	{
+		for (int want = 1; want <= 300; want += 13)
+		{
+			for (int sign = 0; sign < 2; sign++)
+			{
+				bool		found;
+
+				for (int i = 0; i < 600; i++)
+				{
+					double		d = ldexp((double) (i == 0 ? 1 : DataRandom() >> (64 - bits)), -want);
+
+					values[i] = Float8GetDatum(sign && i % 2 && d != 0 ? -d : d);
+				}
+				found = FloatsToBinary(values, 600, 8, scaled, &scale);
+				if (found != (want <= BF_MAX_BINARY_SCALE) || (found && scale != want))
+					wrong++;
+				if (!found)
+					continue;
+				if (sign == 0 && bits <= 52)
+				{
+					int64	   *other = palloc(600 * sizeof(int64));
+
+					for (int i = 0; i < 600; i++)
+						other[i] = (int64) ((uint64) scaled[i] + FloatsBinaryBits(scale));
+					FloatsFromBinaryBits(other, 600, scale);
+					wrong += memcmp(values, other, 600 * sizeof(Datum)) != 0;
+					pfree(other);
+				}
+				FloatsFromBinary(scaled, 600, 8, scale);
+				wrong += memcmp(values, scaled, 600 * sizeof(Datum)) != 0;
+			}
+		}
+	}
+	ShimOk(wrong == 0, "floats of binary digits");
+
+	for (int i = 0; i < 6; i++)
+	{
+		static const double others[] = {-0.0, NAN, INFINITY, 5e-324, 1e300, 1.0 / 3};
+
+		values[0] = Float8GetDatum(0.5);
+		values[1] = Float8GetDatum(others[i]);
+		values[2] = Float8GetDatum(1024.5);
+		ShimOk(!FloatsToBinary(values, 3, 8, scaled, &scale), "%g has no common scale with 1024.5", others[i]);
+	}
+}
+
 static void
 test_encodings(void)
 {
@@ -1081,6 +1289,9 @@ test_encodings(void)
 		{FLOAT4OID, SHAPE_NARROW, ENCODING_FLOAT},
 		{FLOAT8OID, SHAPE_RANDOM, ENCODING_RAW},
 		{FLOAT8OID, SHAPE_EXTREME, ENCODING_RAW},
+		{FLOAT8OID, SHAPE_GAPS, ENCODING_BINARY},
+		{FLOAT8OID, SHAPE_SKEWED, ENCODING_BINARY},
+		{FLOAT4OID, SHAPE_SKEWED, ENCODING_BINARY},
 		{NUMERICOID, SHAPE_NARROW, ENCODING_NUMERIC},
 		{NUMERICOID, SHAPE_RANDOM, ENCODING_PLAIN},
 		{NUMERICOID, SHAPE_CONSTANT, ENCODING_CONSTANT},
@@ -1123,6 +1334,9 @@ main(void)
 	ShimInit();
 	DataSeed(20240229);
 	WITH_CONTEXT(test_int_streams());
+	WITH_CONTEXT(test_int_stream_kinds());
+	WITH_CONTEXT(test_int_stream_damage());
+	WITH_CONTEXT(test_binary_floats());
 	WITH_CONTEXT(test_encodings());
 	WITH_CONTEXT(test_scaled_numerics());
 	test_types();
