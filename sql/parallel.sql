@@ -107,5 +107,15 @@ SELECT same('SELECT count(*), sum(v) FROM a_b JOIN b_b USING (k)');
 -- a small table is not worth a worker
 RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
 SELECT nodes('SELECT count(*) FROM a_b JOIN b_b USING (k)');
+-- as many workers for rows that pack well as a heap table of them would have
+CREATE TABLE wide_h AS SELECT i AS k, i % 3 AS v, 'the same text in every row' AS t FROM generate_series(1, 40000) i;
+SELECT bucketfdw.create_table_as('wide_b', 'SELECT * FROM wide_h', bucket_by => 'k', buckets => 8);
+ANALYZE wide_h; ANALYZE wide_b;
+SET min_parallel_table_scan_size = '256kB'; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET max_parallel_workers_per_gather = 4;
+SELECT bucketfdw.table_size('wide_b') < pg_table_size('wide_h') / 4 AS packed,
+	measured(replace(q, '_b', '_h'), 'Workers Planned') = measured(q, 'Workers Planned') AS as_many,
+	measured(replace(q, 'wide_b', 'wide_b JOIN b_b USING (k)'), 'Workers Planned') >= measured(q, 'Workers Planned') AS joined_too
+FROM (VALUES ('SELECT max(length(t)), max(v), max(k) FROM wide_b')) v (q);
+RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
 SET client_min_messages = warning;
-DROP TABLE a_h, b_h, c_h, e_h, p_h, p_b, q, heap CASCADE; DROP FOREIGN TABLE a_b, b_b, c_b, e_b;
+DROP TABLE wide_h, a_h, b_h, c_h, e_h, p_h, p_b, q, heap CASCADE; DROP FOREIGN TABLE a_b, b_b, c_b, e_b, wide_b;

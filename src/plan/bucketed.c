@@ -98,7 +98,7 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	input->rows_path = BucketClusteredPath(root, rel, attnums);
 	input->pieces = Pieces(info);
 	input->runs = info->runs_per_bucket;
-	input->pages = rel->pages;
+	input->pages = info->plain_pages;
 	workers = PartialWorkers(root, rel, input->pages);
 	if (workers > 0)
 	{
@@ -221,7 +221,7 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 		input->nbuckets = Min(input->nbuckets, spec->nbuckets);
 		input->pieces += Pieces(info) / list_length(leaves);
 		input->runs += info->runs_per_bucket;
-		input->pages += child->pages;
+		input->pages += info->plain_pages;
 		paths = lappend(paths, BucketScanPath(root, child, true, attnums));
 	}
 	if (input == NULL)

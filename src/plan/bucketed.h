@@ -25,7 +25,7 @@ typedef struct BucketInput
 	double		nbuckets;
 	double		pieces;			/* parts that are read or left out as a whole, between other keys */
 	double		runs;			/* blocks of one piece */
-	double		pages;			/* read for it: what decides on the number of workers */
+	double		pages;			/* of heap tables of the rows read for it: what decides on the number of workers */
 	bool		routed;			/* path gives rows in any order, to be routed by the join */
 	bool		holds_routed;	/* that is so of this or of an input below: for one process only */
 } BucketInput;

@@ -57,7 +57,7 @@ BucketAddPartialPath(PlannerInfo *root, RelOptInfo *rel)
 
 	if (!bf_enable)
 		return;
-	workers = PartialWorkers(root, rel, rel->pages);
+	workers = PartialWorkers(root, rel, BucketRelInfoGet(rel)->plain_pages);
 	if (workers == 0)
 		return;
 	path = (Path *) BucketScanPath(root, rel, false, NIL);

@@ -8,7 +8,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Workers worth having for reading that many pages, 0: none. */
+/* Workers worth having for reading rows of so many pages, 0: none. */
 extern int	PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages);
 
 /* By what the rows of all processes are divided to get those of one, as core reckons it. */

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "compat.h"
@@ -14,6 +15,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/plancat.h"
 #include "optimizer/restrictinfo.h"
 #include "plan/batch_qual.h"
 #include "plan/rel_info.h"
@@ -161,6 +163,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	List	   *other_clauses = NIL;
 	KeyPins		pins;
 	double		bucket_share = 1.0;
+	double		width;
 	double		selectivity;
 	int			buckets;
 	ListCell   *lc;
@@ -194,6 +197,9 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	info->stats.cxt = CurrentMemoryContext;
 	baserel->fdw_private = info;
 	TableStatsSetWidths(baserel, relid, &info->stats);
+	width = sizeof(ItemIdData) + MAXALIGN(SizeofHeapTupleHeader) +
+		MAXALIGN(get_relation_data_width(relid, baserel->attr_widths - baserel->min_attr));
+	info->plain_pages = Max(info->bytes, info->rows * width) / BLCKSZ;
 
 	foreach(lc, baserel->baserestrictinfo)
 	{

@@ -21,6 +21,7 @@ typedef struct BucketRelInfo
 	int			nruns;
 	double		runs_per_bucket;	/* mean */
 	int			hash_version;	/* of the files, when one of them has another than this library's; else 0 */
+	double		plain_pages;	/* of a heap table of these rows: files are packed, the work on rows is not */
 	double		column_share;	/* of the bytes in columns that the query reads */
 	bool		batch_quals;	/* there are clauses that are applied to batches */
 	double		batch_selectivity;	/* of them */
