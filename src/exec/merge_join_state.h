@@ -36,8 +36,8 @@ typedef enum MergePhase
 	PHASE_COUNT_RIGHT			/* right rows of it */
 } MergePhase;
 
-/* Groups are counted if that saves so many entries. */
-#define COUNT_SAVES 32
+/* Groups are counted if that saves so many entries: what stretches of their own cost, and finishing a key. */
+#define COUNT_SAVES 128
 
 struct MergeJoin
 {

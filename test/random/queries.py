@@ -236,7 +236,8 @@ class Generator(Predicates):
             return Seq(f"{r.expr} {rnd.choice(['=', '<'])} ", self.value(r))
         return r.expr
 
-    def aggregate(self, refs, order):
+    def aggregate(self, refs, order, one_side=False):
+        """An aggregate call.  one_side: one that a join can count frequent keys for, if refs are those of one of its sides."""
         rnd = self.rnd
         keyed = [r for r in refs if r.kind]
         x = rnd.random()
@@ -246,7 +247,7 @@ class Generator(Predicates):
         else:
             r = rnd.choice(keyed)
             k = r.kind.name
-            d = rnd.choice(["", "", "DISTINCT "])
+            d = "" if one_side else rnd.choice(["", "", "DISTINCT "])
             comparable = True
             if x < 0.35:
                 text = f"count({d if comparable else ''}{r.expr})"
@@ -261,7 +262,7 @@ class Generator(Predicates):
                 scaled = k == "numeric"
             elif x < 0.8 and k in ("int", "numeric"):
                 text = f"{rnd.choice(['sum', 'avg', 'sum', 'count'])}({r.expr})" if not (k == "numeric" and r.fuzzy) else f"sum(trim_scale({r.expr}))"
-            elif x < 0.8 and k == "float":
+            elif x < 0.8 and k == "float" and not one_side:
                 text = f"{rnd.choice(['sum', 'avg'])}(CASE WHEN abs({r.expr}) BETWEEN 0.25 AND 1000 AND {r.expr}::float8 * 4 = floor({r.expr}::float8 * 4) THEN {r.expr}::float8 END)"
             elif x < 0.8 and k == "bool":
                 text = f"{rnd.choice(['bool_and', 'bool_or', 'every'])}({r.expr})"
@@ -270,7 +271,7 @@ class Generator(Predicates):
             else:
                 text = f"count({r.expr})"
         if self.chance(0.15):
-            text = Seq(text, " FILTER (WHERE ", self.condition(refs, 1), ")")
+            text = Seq(text, " FILTER (WHERE ", self.simple(refs) if one_side else self.condition(refs, 1), ")")
         return Seq("trim_scale(", text, ")") if scaled else text
 
     def query(self):
@@ -314,8 +315,41 @@ class Generator(Predicates):
         tail = Alt(f" ORDER BY {', '.join(str(i + 1) for i in range(len(picked)))} LIMIT {rnd.choice([1, 7])}", "") if self.chance(0.2) else ""
         return Seq(Lst("", parts, f" {word} "), tail), False
 
+    def one_sided(self):
+        """Aggregates of one side each over a join by nothing but keys, plain or by the key; None when the tables have no key in common."""
+        rnd = self.rnd
+        if self.chance(0.2):
+            l_node, l_rels = self.from_tree(2, 1)
+        else:
+            l_node, l_rel = self.base(self.alias())
+            l_rels = [l_rel]
+        r_node, r_rel = self.base(self.alias())
+        l_refs = [r for rel in l_rels for r in rel.refs]
+        pairs = self.pairs(l_refs, r_rel)
+        if not pairs or self.late:
+            self.late = []
+            return None
+        word = rnd.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+        conds = [self.equality(a, b) for a, b in pairs]
+        node = Seq("(", l_node, f" {word} ", r_node, Lst(" ON ", conds, " AND ", " ON true"), ")")
+        sides = [l_refs, r_rel.refs]
+        where = Lst(" WHERE ", [self.simple(rnd.choice(sides)) for _ in range(rnd.choice([0, 0, 1, 2]))] if word == "JOIN" else [], " AND ")
+        items = [self.aggregate(rnd.choice(sides), None, True) for _ in range(rnd.randint(1, 5))]
+        side = 1 if word == "RIGHT JOIN" else rnd.choice([0, 1]) if word == "JOIN" else 0
+        names = list(dict.fromkeys(p[side].expr for p in pairs)) if self.chance(0.5) else []
+        if word == "FULL JOIN" and names and self.chance(0.5):
+            names = [f"coalesce({a.expr}, {b.expr})" for a, b in pairs if a.column.typ == b.column.typ] or names
+        self.canon = bool(names) or self.canon
+        group = f" GROUP BY {', '.join(names)}" if names else ""
+        having = Lst(" HAVING ", ["count(*) > 3"] if self.chance(0.1) else [])
+        return Seq("SELECT ", Lst("", names + items), " FROM ", node, where, group, having), False
+
     def select(self):
         rnd = self.rnd
+        if self.chance(0.12):
+            made = self.one_sided()
+            if made:
+                return made
         n = rnd.choice([1] * 2 + [2] * 12 + [3] * 2 + [4, 5])
         node, rels = self.from_tree(n, 2)
         refs = [r for rel in rels for r in rel.refs]

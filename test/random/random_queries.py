@@ -102,6 +102,7 @@ class Tester:
         self.bucketed = collections.Counter()
         self.routed = collections.Counter()
         self.kinds = collections.Counter()
+        self.counted = 0        # aggregates that may count frequent keys
         self.failures = []
 
     @staticmethod
@@ -266,6 +267,7 @@ class Tester:
             provider = node.get("Custom Plan Provider")
             if provider:
                 self.kinds[provider] += 1
+                self.counted += "Frequent Keys" in node
             if provider == "BucketJoin" or node["Node Type"] in ("Hash Join", "Merge Join", "Nested Loop"):
                 typ = node.get("Join Type", "?")
                 self.joins[typ] += 1
@@ -424,13 +426,16 @@ class Tester:
         print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared")
         print(f"{hit} of {total} joins were bucket joins: " + ", ".join(f"{t} {self.bucketed[t]} of {n}" for t, n in self.joins.most_common()) +
               "; with one side sorted: " + (", ".join(f"{t} {n}" for t, n in self.routed.most_common() if n) or "none") +
-              "; custom scans: " + ", ".join(f"{k} {n}" for k, n in self.kinds.most_common()))
+              "; custom scans: " + ", ".join(f"{k} {n}" for k, n in self.kinds.most_common()) + f"; frequent keys counted by {self.counted}")
         inner = self.joins["Inner"]
         if inner >= 100 and self.bucketed["Inner"] * 3 < inner:
             print("FAILURE: less than a third of the inner joins were bucket joins")
             self.failures.append(None)
         if inner >= 300 and sum(self.routed.values()) < 20:
             print("FAILURE: hardly a join had one side sorted into the buckets of the other")
+            self.failures.append(None)
+        if inner >= 300 and self.counted < 20:
+            print("FAILURE: hardly an aggregate counted the frequent keys of a join")
             self.failures.append(None)
         if self.failures:
             print(f"{len(self.failures)} failures")
