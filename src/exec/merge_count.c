@@ -98,19 +98,32 @@ MergeCountGroups(MergeJoin *join, MergePairs *pairs)
 bool
 MergeCountNext(MergeJoin *join)
 {
-	const KeyVector *lk = &join->left.keys;
-	const KeyVector *rk = &join->right.keys;
-	int			l = join->left.pos;
-	int			r = join->right.pos;
+	MergeSide  *left = &join->left;
+	MergeSide  *right = &join->right;
+	const KeyVector *lk = &left->keys;
+	const KeyVector *rk = &right->keys;
+	int			c;
 
-	if ((lk->entry_null && lk->entry_null[l]) || (rk->entry_null && rk->entry_null[r]) ||
-		KeyVectorCompare(lk, l, rk, r) != 0)
+	/* only a preserved side has entries with NULL keys, and is not moved on here */
+	if ((lk->entry_null && lk->entry_null[left->pos]) ||
+		(rk->entry_null && rk->entry_null[right->pos]))
 		return false;
-	join->lfrom = l;
-	join->lto = EndOfGroup(lk, l);
-	join->rfrom = r;
-	join->rto = EndOfGroup(rk, r);
-	if (!CountsGroups(join, join->lto - l, join->rto - r))
+	while ((c = KeyVectorCompare(lk, left->pos, rk, right->pos)) != 0)
+	{
+		MergeSide  *behind = c < 0 ? left : right;
+		MergeSide  *ahead = c < 0 ? right : left;
+
+		if (behind->preserved)
+			return false;
+		behind->pos = SearchFull(&behind->keys, behind->pos + 1, &ahead->keys, ahead->pos);
+		if (behind->pos == behind->keys.n)
+			return false;
+	}
+	join->lfrom = left->pos;
+	join->lto = EndOfGroup(lk, left->pos);
+	join->rfrom = right->pos;
+	join->rto = EndOfGroup(rk, right->pos);
+	if (!CountsGroups(join, join->lto - join->lfrom, join->rto - join->rfrom))
 		return false;
 	MergeCountBegin(join);
 	return true;

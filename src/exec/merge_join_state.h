@@ -107,7 +107,8 @@ extern bool MergeCountGroups(MergeJoin *join, MergePairs *pairs);
 
 /*
  * The groups that were counted are finished: begin with those of the next
- * key if they are to be counted too.  Both sides have entries left.
+ * key if they are to be counted too.  Both sides have entries left; those
+ * without a match are passed where they are not wanted.
  */
 extern bool MergeCountNext(MergeJoin *join);
 
