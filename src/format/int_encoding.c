@@ -219,8 +219,6 @@ read_patched(const DiskIntStream *head, const char *in, size_t len, int n, uint6
 	size_t		part;
 	const char *problem;
 
-	if (head->count == 0 || head->count > BF_MAX_PATCHES || head->width == 0 || head->width > 63)
-		return "int stream has an invalid header";
 	if (at > len)
 		return "int stream is cut off";
 	for (int k = 0; k < 2; k++)
@@ -260,26 +258,58 @@ prefix_counts(uint8 bits)
 	return spread * UINT64CONST(0x0101010101010101);
 }
 
+bool
+IntStreamHeadValid(const DiskIntStream *head)
+{
+	switch (head->kind)
+	{
+		case INT_STREAM_FOR:
+		case INT_STREAM_DELTA:
+			return head->width <= 64;
+		case INT_STREAM_REPEATS:
+			return head->count > 0;
+		case INT_STREAM_PATCHED_FOR:
+		case INT_STREAM_PATCHED_DELTA:
+			return head->width > 0 && head->width <= 63 && head->count > 0 && head->count <= BF_MAX_PATCHES;
+		case INT_STREAM_TRIPLES:
+			return head->width > 0 && head->width <= BF_TRIPLE_BITS && head->count > 1 && head->count <= BF_MAX_RADIX;
+	}
+	return false;
+}
+
+const char *
+IntStreamBitmap(const char *in, size_t len, int n, size_t *used)
+{
+	size_t		bytes = BF_ALIGN8(((size_t) n + 7) / 8);
+	uint64		ndistinct = 0;
+	DiskIntStream head;
+
+	memcpy(&head, in, sizeof(head));
+	in += sizeof(head);
+	*used = sizeof(head) + bytes;
+	if (len < *used)
+		return "int stream is cut off";
+	for (size_t at = 0; at < bytes; at += sizeof(uint64))
+		ndistinct += pg_popcount64(load64(in + at));
+	/* bits behind the last value are 0 */
+	if (ndistinct != head.count || (in[0] & 1) == 0 ||
+		(n % 64 != 0 && load64(in + bytes - sizeof(uint64)) >> (n % 64) != 0))
+		return "int stream has an invalid bitmap";
+	return NULL;
+}
+
 /* REPEATS. */
 static const char *
 read_repeats(const DiskIntStream *head, const char *in, size_t len, int n, uint64 *out, size_t *used)
 {
-	size_t		bitmap = BF_ALIGN8(((size_t) n + 7) / 8);
-	uint64		ndistinct = 0;
 	const uint64 *from;
+	size_t		bitmap;
 	size_t		part;
-	const char *problem;
+	const char *problem = IntStreamBitmap(in - sizeof(*head), len + sizeof(*head), n, &bitmap);
 
-	if (head->count == 0 || head->count > (uint32) n)
-		return "int stream has an invalid header";
-	if (bitmap > len)
-		return "int stream is cut off";
-	/* bits behind the last row are 0 */
-	for (size_t at = 0; at < bitmap; at += sizeof(uint64))
-		ndistinct += pg_popcount64(load64(in + at));
-	if (ndistinct != head->count || (in[0] & 1) == 0 ||
-		(n % 64 != 0 && load64(in + bitmap - sizeof(uint64)) >> (n % 64) != 0))
-		return "int stream has an invalid bitmap";
+	if (problem)
+		return problem;
+	bitmap -= sizeof(*head);
 
 	/*
 	 * The values that differ from the one before go to the end of the array.
@@ -367,8 +397,6 @@ read_triples(const DiskIntStream *head, const char *in, size_t len, int n, uint6
 	int			nwhole = Max(n - 2 * third, 0);
 	Divider		by;
 
-	if (radix < 2 || radix > BF_MAX_RADIX || head->width == 0 || head->width > BF_TRIPLE_BITS)
-		return "int stream has an invalid header";
 	*used = IntStreamSize(head->width, third) - sizeof(*head);
 	if (*used > len)
 		return "int stream is cut off";
@@ -398,7 +426,7 @@ read_stream(const char *in, size_t len, int n, int64 *values, size_t *used, Stre
 	if (len < sizeof(head))
 		return "int stream is cut off";
 	memcpy(&head, in, sizeof(head));
-	if (head.kind > INT_STREAM_TRIPLES || head.width > 64)
+	if (!IntStreamHeadValid(&head))
 		return "int stream has an invalid header";
 	if ((level == LEVEL_DISTINCT && head.kind == INT_STREAM_REPEATS) ||
 		(level == LEVEL_PATCHES && head.kind > INT_STREAM_DELTA))

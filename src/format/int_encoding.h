@@ -55,6 +55,15 @@ extern void IntStreamWrite(ByteBuffer *out, const int64 *values, int n, const In
  */
 extern const char *IntStreamRead(const char *in, size_t len, int n, int64 *out, size_t *used);
 
+/* Are kind, width and count of a head ones that a stream may have? */
+extern bool IntStreamHeadValid(const DiskIntStream *head);
+
+/*
+ * Check the bitmap of a stream of n values that is one of REPEATS.  Sets *used
+ * to the bytes before the stream inside it.  NULL, or what is wrong.
+ */
+extern const char *IntStreamBitmap(const char *in, size_t len, int n, size_t *used);
+
 /*
  * Is that a FOR stream of n values all of which are, by its head, in
  * [0, 2^bits)?  bits < 64.  Then any of them can be decoded: n of them from the

@@ -30,7 +30,7 @@
 #define GROUP_BYTES		(GROUP_VALUES * sizeof(int64) + BF_SLACK)
 /* so many packed varlenas are walked over */
 #define VARLENA_STEP	16
-/* the number of NULLs before a row is kept for so many rows */
+/* the number of NULLs, or repeats, before a row is kept for so many rows: the bits of a word */
 #define RANK_STEP		64
 
 typedef enum PackedForm
@@ -108,13 +108,19 @@ MakeRanks(PackedColumn *column, const uint8 *bits, int n, int *total)
 	uint16	   *ranks = MakeRoom(column, (n / RANK_STEP + 1) * sizeof(uint16));
 	int			count = 0;
 
-	for (int i = 0; i <= n; i++)
+	for (int i = 0; i < n; i += RANK_STEP)
 	{
-		if (i % RANK_STEP == 0)
-			ranks[i / RANK_STEP] = (uint16) count;
-		if (i < n)
-			count += (bits[i / 8] >> (i % 8)) & 1;
+		uint64		word;
+
+		/* a bitmap is whole words of 64 bits */
+		memcpy(&word, bits + i / 8, sizeof(word));
+		if (n - i < RANK_STEP)
+			word &= (UINT64CONST(1) << (n - i)) - 1;
+		ranks[i / RANK_STEP] = (uint16) count;
+		count += pg_popcount64(word);
 	}
+	if (n % RANK_STEP == 0)
+		ranks[n / RANK_STEP] = (uint16) count;
 	*total = count;
 	return ranks;
 }
@@ -160,6 +166,14 @@ HeadIsDelta(const DiskIntStream *head)
 	return head->kind == INT_STREAM_DELTA || head->kind == INT_STREAM_PATCHED_DELTA;
 }
 
+/* Bytes of the packed integers of a stream of n values. */
+static inline size_t
+PackedBytes(const DiskIntStream *head, int n)
+{
+	return IntStreamSize(head->width, head->kind == INT_STREAM_TRIPLES ? (n + 2) / 3 :
+						 HeadIsDelta(head) ? n - 1 : n) - sizeof(*head);
+}
+
 /*
  * Prepare to look into an int stream of n >= 1 values at in.  Sets *used to
  * its length.  NULL, or what is wrong.
@@ -168,43 +182,51 @@ static const char *
 OpenInts(PackedColumn *column, const char *in, size_t len, int n, ColumnScratch *scratch, size_t *used)
 {
 	DiskIntStream *head = &column->head;
+	size_t		inside = 0;
+	const char *problem;
 
 	if (len < sizeof(*head))
 		return "int stream is cut off";
 	memcpy(head, in, sizeof(*head));
-	if (head->kind == INT_STREAM_FOR && head->width <= 64)
+	*used = 0;
+	if (head->kind == INT_STREAM_REPEATS)
 	{
-		*used = IntStreamSize(head->width, n);
-		if (len < *used)
+		problem = IntStreamBitmap(in, len, n, used);
+		if (problem)
+			return problem;
+		column->distinct = (const uint8 *) in + sizeof(*head);
+		column->distinct_ranks = MakeRanks(column, column->distinct, n, &n);
+		in += *used;
+		len -= *used;
+		if (len < sizeof(*head))
+			return "int stream is cut off";
+		memcpy(head, in, sizeof(*head));
+		if (head->kind == INT_STREAM_REPEATS)
+			return "int stream is nested too deeply";
+	}
+	if (head->kind == INT_STREAM_FOR || head->kind == INT_STREAM_TRIPLES)
+	{
+		if (!IntStreamHeadValid(head))
+			return "int stream has an invalid header";
+		inside = sizeof(*head) + PackedBytes(head, n);
+		if (len < inside)
 			return "int stream is cut off";
 	}
 	else
 	{
 		int64	   *values = (int64 *) ByteBufferPrepare(&scratch->lengths, n * sizeof(int64));
-		const char *problem = IntStreamRead(in, len, n, values, used);
-		size_t		inside;
 
+		problem = IntStreamRead(in, len, n, values, &inside);
 		if (problem)
 			return problem;
-		if (head->kind == INT_STREAM_REPEATS)
-		{
-			size_t		bitmap = BF_ALIGN8(((size_t) n + 7) / 8);
-
-			column->distinct = (const uint8 *) in + sizeof(*head);
-			column->distinct_ranks = MakeRanks(column, column->distinct, n, &n);
-			in += sizeof(*head) + bitmap;
-			len = *used - sizeof(*head) - bitmap;
-			memcpy(head, in, sizeof(*head));
-			(void) IntStreamRead(in, len, n, values, &inside);
-		}
 		MakeSums(column, n);
 		for (int i = 0; i < n; i += GROUP_VALUES)
 			column->sums[i / GROUP_VALUES] = values[i];
 	}
+	*used += inside;
 	column->nints = n;
 	column->bits = in + sizeof(*head) - column->raw.data;
-	column->nbits = IntStreamSize(head->width, head->kind == INT_STREAM_TRIPLES ? (n + 2) / 3 :
-								  HeadIsDelta(head) ? n - 1 : n) - sizeof(*head);
+	column->nbits = PackedBytes(head, n);
 	if (head->kind == INT_STREAM_PATCHED_FOR || head->kind == INT_STREAM_PATCHED_DELTA)
 		OpenPatches(column, in + sizeof(*head) + column->nbits, len - sizeof(*head) - column->nbits);
 	return NULL;
@@ -826,8 +848,7 @@ SelectDistinct(const PackedColumn *column, int number)
 {
 	int			lo = 0;
 	int			hi = (column->nvalues - 1) / RANK_STEP;
-	int			at;
-	int			count;
+	uint64		word;
 
 	/* the last step with at most so many before */
 	while (lo < hi)
@@ -839,18 +860,10 @@ SelectDistinct(const PackedColumn *column, int number)
 		else
 			hi = mid - 1;
 	}
-	at = lo * RANK_STEP;
-	count = column->distinct_ranks[lo];
-	for (; at < column->nvalues; at++)
-	{
-		if ((column->distinct[at / 8] >> (at % 8)) & 1)
-		{
-			if (count == number)
-				break;
-			count++;
-		}
-	}
-	return at;
+	memcpy(&word, column->distinct + lo * (RANK_STEP / 8), sizeof(word));
+	for (int count = column->distinct_ranks[lo]; count < number; count++)
+		word &= word - 1;
+	return lo * RANK_STEP + pg_rightmost_one_pos64(word);
 }
 
 /* PackedColumnSearch of integers without nulls: the first row whose value is at least want. */
@@ -863,8 +876,8 @@ SearchInts(const PackedColumn *column, int from, int to, int64 want, uint64 *byt
 
 	if (column->distinct == NULL)
 		return SearchStream(column, from, to, want, bytes_read);
-	first = RankOf(column->distinct, column->distinct_ranks, from + 1) - 1;
-	last = RankOf(column->distinct, column->distinct_ranks, to) - 1;
+	first = from == 0 ? 0 : RankOf(column->distinct, column->distinct_ranks, from + 1) - 1;
+	last = to == column->nvalues ? column->nints - 1 : RankOf(column->distinct, column->distinct_ranks, to) - 1;
 	found = SearchStream(column, first, last + 1, want, bytes_read);
 	if (found > last)
 		return to;
