@@ -238,6 +238,20 @@ LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
 		if (block->buffers[i] != NULL)
 			memory += ColumnBufferMemory(block->buffers[i]);
 	}
+	/* in a merge, any run may have the block next: the large blocks of some must not become those of all */
+	if (leaf->sorted && leaf->nunit > 1 && MergeBlockIsWide(leaf, memory))
+	{
+		for (int i = 0; i < leaf->ncols; i++)
+		{
+			if (block->buffers[i] != NULL)
+				ColumnBufferFree(block->buffers[i]);
+			block->buffers[i] = NULL;
+		}
+		leaf->counters.peak_memory = Max(leaf->counters.peak_memory, leaf->memory + memory - block->memory +
+										 ColumnScratchMemory(leaf->scratch));
+		block->file = NULL;
+		memory = 0;
+	}
 	/* buffers keep their size on the free list */
 	leaf->memory += memory - block->memory;
 	block->memory = memory;
@@ -429,8 +443,12 @@ BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno)
 int64
 BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype)
 {
-	const StatValue *first = &cursor->file->reader->blocks[cursor->next].first[0];
+	const StatValue *first;
 
+	/* of a store, only reading tells */
+	if (cursor->store != NULL)
+		return PG_INT64_MIN;
+	first = &cursor->file->reader->blocks[cursor->next].first[0];
 	if (first->isnull)
 		return KEY64_NULL;
 	return KeyImage64(keyclass, keytype, first->value);

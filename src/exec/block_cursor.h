@@ -43,6 +43,7 @@ typedef struct LeafBlock
 	uint16	   *selection;		/* BF_BATCH_ROWS of them; NULL: not needed yet */
 	KeyVector	keys;			/* used in merges only */
 	Size		memory;			/* of buffers, when it was last released */
+	Size		expected;		/* merges: of buffers, once all columns are loaded */
 	struct LeafBlock *next;		/* free or retired list */
 } LeafBlock;
 
@@ -58,7 +59,7 @@ typedef struct BlockCursor
 	int64		first_row;		/* of a share by rows: row numbers in the file */
 	int64		end_row;
 	int			sorted_qual;	/* equality on the first sort column, or -1 */
-	struct GroupStore *store;	/* runs merged before (merge_passes.c), instead of a run */
+	struct GroupStore *store;	/* where rows come from, instead of a run (merge_passes.c) */
 	LeafBlock  *spooled;		/* the chunk of the store being read */
 } BlockCursor;
 
@@ -102,7 +103,7 @@ struct LeafReader
 	int		   *partcols;		/* batch columns of the keys; sorted units that are a part of a group */
 	int			ncursors;
 	BlockCursor *cursors;
-	MemoryContext spool_cxt;	/* of merges in passes; NULL: none */
+	MemoryContext spool_cxt;	/* of runs that are read from temporary files; NULL: none */
 	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
 
@@ -192,9 +193,28 @@ extern bool RunMergeReadBlock(struct LeafReader *leaf, BlockCursor *cursor, cons
 extern void LeafCursorsAllocate(struct LeafReader *leaf, int n);
 extern void LeafCursorsFree(struct LeafReader *leaf);
 
-/* merge of more than MERGE_FAN_IN runs, in passes (merge_passes.c) */
+/*
+ * Merges that take too much at once (merge_passes.c): of more than MERGE_FAN_IN
+ * runs, in passes; and of runs with large blocks, of which as many as do not
+ * fit work_mem are read by way of temporary files.  MergeSpoolWide is to be
+ * called when the cursors have been started, and have read no block.
+ */
 extern void MergePassesOpen(struct LeafReader *leaf);
+extern void MergeSpoolWide(struct LeafReader *leaf);
 extern void MergePassesClose(struct LeafReader *leaf);
+
+/* memory that a column of a run in a merge has without being counted */
+#define MERGE_STREAM_BYTES (64 * 1024)
+
+/* Bytes of a block with all columns that are read. */
+extern Size MergeBlockMemory(struct LeafReader *leaf, const LeafFile *file, int blockno);
+
+/* Is that more than a run has for its block without being counted? */
+static inline bool
+MergeBlockIsWide(const struct LeafReader *leaf, Size memory)
+{
+	return memory > (Size) leaf->ncols * MERGE_STREAM_BYTES;
+}
 
 /* As BlockCursorNext; the chunk before it is gone then. */
 extern bool SpooledCursorNext(BlockCursor *cursor);

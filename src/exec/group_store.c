@@ -30,6 +30,7 @@ struct GroupStore
 	int16	   *typlen;
 	bool	   *typbyval;
 	Size		limit;
+	Size		chunk_limit;	/* bytes of a chunk; 0: rows alone limit it */
 	MemoryContext cxt;			/* chunks; reset by Clear */
 	int			nchunks;
 	int			maxchunks;
@@ -63,6 +64,12 @@ GroupStoreCreate(int ncols, const int16 *typlen, const bool *typbyval, Size limi
 	store->batch.loaded = palloc(ncols * sizeof(bool));
 	memset(store->batch.loaded, true, ncols * sizeof(bool));
 	return store;
+}
+
+void
+GroupStoreLimitChunks(GroupStore *store, Size bytes)
+{
+	store->chunk_limit = bytes;
 }
 
 void
@@ -181,12 +188,39 @@ AddChunk(GroupStore *store, const KeyVector *kv, int from, int nrows)
 	MemoryContextSwitchTo(old);
 }
 
+/* How many of the entries from .. to-1 go to one chunk. */
+static int
+ChunkRows(GroupStore *store, const KeyVector *kv, int from, int to)
+{
+	int			most = Min(GROUP_CHUNK_ROWS, to - from);
+	Size		bytes = 0;
+
+	if (store->chunk_limit == 0)
+		return most;
+	for (int i = 0; i < most; i++)
+	{
+		int			row = KeyVectorRow(kv, from + i);
+
+		for (int c = 0; c < store->ncols; c++)
+		{
+			ColumnVector *vec = BatchColumn(kv->batch, c);
+
+			bytes += sizeof(Datum) + sizeof(bool);
+			if (!store->typbyval[c] && !(vec->nulls && vec->nulls[row]))
+				bytes += MAXALIGN(ValueSize(store->typlen[c], vec->values[row]));
+		}
+		if (bytes > store->chunk_limit)
+			return Max(i, 1);
+	}
+	return most;
+}
+
 void
 GroupStoreAdd(GroupStore *store, const KeyVector *kv, int from, int to)
 {
 	while (from < to)
 	{
-		int			n = Min(GROUP_CHUNK_ROWS, to - from);
+		int			n = ChunkRows(store, kv, from, to);
 
 		CHECK_FOR_INTERRUPTS();
 		AddChunk(store, kv, from, n);

@@ -23,6 +23,9 @@ typedef struct GroupStore GroupStore;
 extern GroupStore *GroupStoreCreate(int ncols, const int16 *typlen, const bool *typbyval,
 									Size limit_bytes);
 
+/* From now on, make chunks of so many bytes at most, unless one row takes more. */
+extern void GroupStoreLimitChunks(GroupStore *store, Size bytes);
+
 /* Empty the store; memory and files are given back. */
 extern void GroupStoreClear(GroupStore *store);
 

@@ -102,6 +102,9 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 void
 LeafReaderEnd(LeafReader *leaf)
 {
+	/* a unit that was left early: temporary files have to be closed */
+	if (leaf->spool_cxt != NULL)
+		MergePassesClose(leaf);
 	for (int i = 0; i < leaf->manifest->nfiles; i++)
 	{
 		if (leaf->files[i] != NULL)
@@ -469,7 +472,10 @@ LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPar
 		leaf->ncursors = i + 1;
 	}
 	if (leaf->nunit > 1)
+	{
+		MergeSpoolWide(leaf);
 		RunMergeOpen(leaf);
+	}
 }
 
 void

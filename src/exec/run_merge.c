@@ -23,6 +23,9 @@
 /* rows of a merged batch; small enough that its columns stay in cache */
 #define MERGE_ROWS 2048
 
+/* memory of blocks that are used up and held for the batch that points into them */
+#define RETIRED_BYTES (256 * 1024)
+
 /* from so many runs on, windows are faster than the heap */
 #define WINDOW_RUNS 4
 
@@ -41,12 +44,13 @@ typedef struct MergeState
 	bool	  **nulls;
 	bool		exact;			/* equal images other than KEY64_NULL are equal keys */
 	bool		lazy;			/* cursors without a block are in the heap */
-	bool		refill;			/* the top cursor has used up its chunk of a store */
+	bool		refill;			/* the top cursor has used up its block, which is to go before the next comes */
 	int			nheap;			/* -1: no block was read yet */
 	HeapNode   *heap;
 	bool		windowed;		/* rows come from windows, not from the heap */
 	RunWindow  *window;			/* made at first use */
 	LeafBlock  *retired;
+	Size		retired_memory;
 	KeyClass   *classes;		/* of the key columns */
 	Oid		   *types;
 	int		   *cols;
@@ -158,6 +162,8 @@ RunMergeReadBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 	if (!(cursor->store ? SpooledCursorNext(cursor) : BlockCursorNext(leaf, cursor, bound)))
 		return false;
 	block = cursor->block;
+	if (cursor->store == NULL)
+		block->expected = MergeBlockMemory(leaf, cursor->file, block->blockno);
 	if (block->keys.cols == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(cursor->store ? leaf->spool_cxt : leaf->cxt);
@@ -175,10 +181,21 @@ AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const Key
 {
 	if (cursor->store == NULL && cursor->block != NULL)
 	{
+		merge->retired_memory += cursor->block->expected;
 		cursor->block->next = merge->retired;
 		merge->retired = cursor->block;
 		cursor->block = NULL;
 	}
+	return RunMergeReadBlock(leaf, cursor, bound);
+}
+
+/* The same when nothing points into the present one. */
+static bool
+ReplaceBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
+{
+	if (cursor->store == NULL)
+		LeafBlockRelease(leaf, cursor->block);
+	cursor->block = NULL;
 	return RunMergeReadBlock(leaf, cursor, bound);
 }
 
@@ -279,6 +296,7 @@ FreeRetired(LeafReader *leaf, MergeState *merge)
 		merge->retired = block->next;
 		LeafBlockRelease(leaf, block);
 	}
+	merge->retired_memory = 0;
 }
 
 /* Move every cursor to the first key not below the bound. */
@@ -301,7 +319,7 @@ SkipToBound(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
 		cursor->pos = pos;
 		while (cursor->block != NULL && cursor->pos >= cursor->block->keys.n)
 		{
-			if (AdvanceBlock(leaf, merge, cursor, bound))
+			if (ReplaceBlock(leaf, cursor, bound))
 				cursor->pos = KeyVectorLowerBound(&cursor->block->keys, 0, bound);
 		}
 	}
@@ -314,8 +332,11 @@ static void
 StepTop(LeafReader *leaf, MergeState *merge)
 {
 	BlockCursor *cursor = &leaf->cursors[merge->heap[0].cursor];
+	bool		more = cursor->pos < cursor->block->keys.n;
 
-	if (cursor->pos < cursor->block->keys.n || AdvanceBlock(leaf, merge, cursor, NULL))
+	if (!more)
+		more = merge->refill ? ReplaceBlock(leaf, cursor, NULL) : AdvanceBlock(leaf, merge, cursor, NULL);
+	if (more)
 		merge->heap[0].k64 = cursor->block->keys.k64[cursor->pos];
 	else
 		merge->heap[0] = merge->heap[--merge->nheap];
@@ -392,9 +413,14 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 		merge->row[n] = (uint16) KeyVectorRow(&cursor->block->keys, cursor->pos);
 		n++;
 		cursor->pos++;
-		if (cursor->pos >= cursor->block->keys.n && cursor->store != NULL)
+		if (cursor->pos >= cursor->block->keys.n &&
+			(cursor->store != NULL || merge->retired_memory + cursor->block->expected > RETIRED_BYTES))
 		{
-			/* the next chunk would take the place of the one the batch points into */
+			/*
+			 * The next chunk of a store would take the place of the one the
+			 * batch points into; the next of large blocks would be held
+			 * besides.
+			 */
 			merge->refill = true;
 			break;
 		}

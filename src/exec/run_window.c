@@ -154,9 +154,7 @@ RunWindowOpen(RunWindow *window)
 		if (leaf->cursors[i].next >= leaf->cursors[i].end)
 			continue;
 		run->cursor = i;
-		/* of a store, only reading tells */
-		run->first = leaf->cursors[i].store ? PG_INT64_MIN :
-			BlockCursorFirstImage(&leaf->cursors[i], window->keyclass, window->keytype);
+		run->first = BlockCursorFirstImage(&leaf->cursors[i], window->keyclass, window->keytype);
 		window->nwaiting++;
 	}
 	qsort(window->waiting, window->nwaiting, sizeof(WaitingRun), CompareWaiting);

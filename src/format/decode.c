@@ -340,6 +340,31 @@ values_in_raw(const FileColumn *col, ChunkEncoding encoding)
 	return !col->typbyval && encoding != ENCODING_NUMERIC && encoding != ENCODING_FRONT;
 }
 
+/* bytes of a numeric made from a scaled integer, at most */
+#define SCALED_NUMERIC_BYTES 20
+
+Size
+FileReaderColumnMemory(const FileReader *reader, int block, int col, Size row_bytes)
+{
+	const DiskChunk *chunk = &reader->priv->chunks[(size_t) block * reader->ncols + col];
+	Size		nrows = (Size) reader->blocks[block].nrows;
+	/* the chunk has not been checked yet */
+	Size		raw_len = (Size) Min(chunk->raw_len, BF_MAX_VALUE_RAW);
+	Size		memory = nrows * sizeof(Datum);
+
+	if (chunk->null_count > 0)
+		memory += nrows;
+	if (values_in_raw(&reader->cols[col], (ChunkEncoding) chunk->encoding))
+		memory += raw_len;
+	if (chunk->encoding == ENCODING_DICT)
+		memory += nrows * sizeof(Datum);
+	if (chunk->encoding == ENCODING_NUMERIC)
+		memory += nrows * SCALED_NUMERIC_BYTES;
+	if (chunk->encoding == ENCODING_FRONT)
+		memory += Max(raw_len, Min(nrows * row_bytes, (Size) BF_BLOCK_BYTES));
+	return memory;
+}
+
 const DiskChunk *
 ChunkGet(FileReader *reader, int block, int col)
 {

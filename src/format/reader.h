@@ -123,4 +123,11 @@ extern Size ColumnBufferMemory(const ColumnBuffer *buffer);
 extern void FileReaderDecode(FileReader *reader, int block, int col,
 							 ColumnBuffer *buffer, ColumnVector *vector, uint64 *bytes_read);
 
+/*
+ * Bytes that a column of a block takes in a buffer.  Of front coding, whose
+ * values may take much more than their chunk, row_bytes, the bytes of a row on
+ * average, tell; else it is never less than what is needed.
+ */
+extern Size FileReaderColumnMemory(const FileReader *reader, int block, int col, Size row_bytes);
+
 #endif							/* BF_READER_H */
