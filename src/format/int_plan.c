@@ -12,6 +12,9 @@
 /* values below which other kinds than FOR and DELTA are not tried */
 #define MIN_TRIED		64
 
+/* of so many values one is looked at before all of them are */
+#define SAMPLE_STEP		32
+
 /* bits that have to be saved for every patch, as it takes the time of many values */
 #define PATCH_PRICE		8
 
@@ -131,13 +134,20 @@ plan_patched(const int64 *values, int n, IntStreamPlan *plan)
 	int			widths[65] = {0};
 	int			wider = 0;
 	int			npatches = 0;
+	int			sample = 0;
 	uint64		best = (uint64) npacked * plan->head.width;
 	int64		positions[BF_MAX_PATCHES];
 	int64		highs[BF_MAX_PATCHES];
 	IntStreamPlan part;
 
+	/* of most columns many values need all bits, which a few of them show */
+	for (int i = first; i < n; i += SAMPLE_STEP)
+		sample += packed_bits(&plan->head, delta, values, i) >> (plan->head.width - 1) != 0;
+	if (sample * SAMPLE_STEP > npacked / 8 * 3 + 4 * SAMPLE_STEP)
+		return;
+
 	for (int i = first; i < n; i++)
-		widths[IntWidth(packed_bits(&plan->head, delta, values, i))]++;
+		widths[IntWidth(packed_bits(&plan->head, delta, values, i) | 1)]++;
 	for (int w = plan->head.width - 1; w > 0; w--)
 	{
 		uint64		bits;
