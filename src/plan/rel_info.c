@@ -27,14 +27,6 @@
 
 #define BUCKET_REL_MAGIC 0x6272656c
 
-/*
- * Work per value or row in units of cpu_operator_cost (0.0025 by default,
- * about 10 ns in core's joins on today's machines): reading and decoding a
- * value takes 0.6 ns if its width is fixed, and if not 3 ns (numeric) to 6 ns
- * (text that hardly repeats).
- */
-#define DECODE_FIXED_COST 0.06
-#define DECODE_VARLENA_COST 0.3
 /* handing a row to the executor, in units of cpu_tuple_cost */
 #define ROW_COST 0.5
 

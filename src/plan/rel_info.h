@@ -56,6 +56,15 @@ extern void BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid
 /* The info of a rel that is a bucketed table, else NULL. */
 extern BucketRelInfo *BucketRelInfoGet(RelOptInfo *rel);
 
+/*
+ * Work per value or row in units of cpu_operator_cost (0.0025 by default,
+ * about 10 ns in core's joins on today's machines): reading and decoding a
+ * value takes 0.6 ns if its width is fixed, and if not 3 ns (numeric) to 6 ns
+ * (text that hardly repeats).
+ */
+#define DECODE_FIXED_COST 0.06
+#define DECODE_VARLENA_COST 0.3
+
 /* Testing a row by a batch qual, 1 ns and more, in units of cpu_operator_cost. */
 #define BATCH_QUAL_COST 0.1
 

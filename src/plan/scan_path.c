@@ -2,8 +2,8 @@
  * scan_path.c
  *	  Scan paths of a bucketed table beyond the plain one.
  *
- * A lookup reads one block in each run of one bucket, so a nested loop over a
- * small table never reads the big one.  An ordered scan merges all buckets:
+ * A lookup looks into one block in each run of one bucket, so a nested loop
+ * over a small table never reads the big one.  An ordered scan merges all buckets:
  * the executor keeps that promise whatever the files are (ordered_scan.c), so
  * what is read from the manifest here only sets costs.
  */
@@ -12,11 +12,13 @@
 #include <math.h>
 
 #include "access/stratnum.h"
+#include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "exec/ordered_scan.h"
 #include "guc.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -39,6 +41,21 @@
 
 /* starting a lookup: its values, its buckets, its blocks; in units of cpu_tuple_cost */
 #define START_COST 10.0
+
+/*
+ * Of each column and block: taking out a value, 0.1 us, and reading it from the
+ * file where memory has no room for the packed column, 0.6 us; in units of
+ * cpu_operator_cost.
+ */
+#define TAKE_COST 10.0
+#define TAKE_READ_COST 60.0
+/* bytes of a packed value of fixed width, of a key, and those a text takes beyond its own */
+#define PACKED_FIXED_BYTES 4.0
+#define PACKED_KEY_BYTES 2.0
+#define PACKED_TEXT_BYTES 8.0
+/* more values than this are not looked up one by one, nor so many rows of a block */
+#define MAX_TAKEN_VALUES 64
+#define MAX_TAKEN_ROWS 256
 
 /* merging a row by the number of runs' logarithm, in units of cpu_operator_cost */
 #define ORDER_COST 0.7
@@ -154,25 +171,126 @@ LoopCount(PlannerInfo *root, Relids outer)
 	return Max(1.0, loops);
 }
 
-/*
- * Pages fetched by one of so many lookups that read so many rows, as a cost.
- * What an earlier lookup fetched may still be in cache: of blocks touched at
- * random core's formula for heap pages says how many are fetched.
- */
-static Cost
-LookupPagesCost(PlannerInfo *root, RelOptInfo *rel, double rows, double loops)
+/* Blocks that lookups can hit, and rows in each. */
+static void
+LookupBlocks(RelOptInfo *rel, double *blocks, double *block_rows)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		pages = Max(1.0, rel->pages);
-	double		block_rows = Max(1.0, Min(info->options->block_rows,
-										  info->rows / Max(1, info->nruns)));
-	double		blocks = Max(1.0, Min(pages, info->rows / block_rows));
-	double		touched = Max(1.0, blocks * rows / Max(info->rows, 1.0));
-	double		width = pages / blocks * info->column_share;
-	double		fetched;
 
-	fetched = index_pages_fetched(touched * loops, (BlockNumber) blocks, 0, root) / loops;
-	return fetched * (random_page_cost + Max(0.0, width - 1.0) * seq_page_cost);
+	*block_rows = Max(1.0, Min(info->options->block_rows, info->rows / Max(1, info->nruns)));
+	*blocks = Max(1.0, Min(Max(1.0, rel->pages), info->rows / *block_rows));
+}
+
+/*
+ * Cost of reading a block's columns from the file, for the first of the
+ * lookups that hit it.
+ */
+static Cost
+LookupReadCost(RelOptInfo *rel, double blocks)
+{
+	double		width = Max(1.0, rel->pages) / blocks * BucketRelInfoGet(rel)->column_share;
+
+	return random_page_cost + Max(0.0, width - 1.0) * seq_page_cost;
+}
+
+/*
+ * Cost of taking a row out of a block, of which *first is needed when the block
+ * was not hit before.  Values of fixed width and numerics stay packed, and are
+ * read one by one when memory has no room for all; texts are packed as a whole,
+ * so that they are read and unpacked again.
+ */
+static Cost
+LookupTakeCost(RelOptInfo *rel, double blocks, double block_rows, Cost *first)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	double		rows = blocks * block_rows;
+	double		memory = work_mem * 1024.0 - rows * info->options->spec->nkeys * PACKED_KEY_BYTES;
+	double		needed = 0;
+	double		missing;
+	int			nfixed = 0;
+	int			ntexts = 0;
+	Cost		text_cost = block_rows * DECODE_VARLENA_COST * cpu_operator_cost;
+	ListCell   *lc;
+
+	foreach(lc, rel->reltarget->exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		Oid			typid = exprType(expr);
+
+		if (get_typlen(typid) > 0 || getBaseType(typid) == NUMERICOID)
+		{
+			nfixed++;
+			needed += rows * PACKED_FIXED_BYTES;
+		}
+		else
+		{
+			int32		width = 0;
+
+			if (IsA(expr, Var) && ((Var *) expr)->varattno > 0)
+				width = rel->attr_widths[((Var *) expr)->varattno - rel->min_attr];
+			if (width <= 0)
+				width = get_typavgwidth(typid, exprTypmod(expr));
+			ntexts++;
+			needed += rows * (width + PACKED_TEXT_BYTES);
+		}
+	}
+	missing = needed > 0 ? Min(1.0, Max(0.0, 1.0 - memory / needed)) : 0.0;
+	*first = ntexts * text_cost;
+	return nfixed * (TAKE_COST + missing * TAKE_READ_COST) * cpu_operator_cost +
+		ntexts * (TAKE_COST * cpu_operator_cost +
+				  missing * (text_cost + info->bytes / BLCKSZ / blocks * info->column_share * seq_page_cost / (nfixed + ntexts)));
+}
+
+/*
+ * Cost of one lookup.  In each run of the bucket one block is searched, and the
+ * rows are taken out of it.  What an earlier lookup fetched may still be in
+ * memory: of blocks hit at random core's formula for heap pages says how many
+ * are fetched.  Of many values, of NULLs and of many rows with one value the
+ * blocks are decoded as a whole.  All of that comes before the first row: who
+ * wants one row only does not save it.
+ */
+static void
+LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPins *pins,
+		   Cost *startup, Cost *total)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	double		loops = LoopCount(root, param->ppi_req_outer);
+	double		rows = KeyPinsRows(info, pins);
+	double		runs = Max(1.0, Min(info->nruns, info->nruns * pins->fraction));
+	double		files = Max(1.0, Min(info->nfiles, runs));
+	double		opened = files;
+	double		blocks;
+	double		block_rows;
+	double		hit;
+	double		fetched;
+	Cost		cost;
+
+	/* files stay open between lookups if they are not too many */
+	if (info->nfiles <= KEPT_FILES)
+		opened = Min(files, info->nfiles / loops);
+
+	LookupBlocks(rel, &blocks, &block_rows);
+	hit = Max(1.0, blocks * rows / Max(info->rows, 1.0));
+	fetched = index_pages_fetched(hit * loops, (BlockNumber) blocks, 0, root) / loops;
+
+	cost = opened * OPEN_COST * seq_page_cost;
+	cost += fetched * LookupReadCost(rel, blocks);
+	if (pins->combinations > MAX_TAKEN_VALUES || pins->nulls || param->ppi_rows > hit * MAX_TAKEN_ROWS)
+	{
+		cost += BucketReadCost(rel, rows, 0.0);
+		if (pins->combinations > 1 || pins->nulls)
+			cost += rows * BATCH_QUAL_COST * cpu_operator_cost;
+	}
+	else
+	{
+		Cost		first;
+		Cost		take = LookupTakeCost(rel, blocks, block_rows, &first);
+
+		cost += Min(fetched, hit) * first + hit * take;
+	}
+	cost += (START_COST + runs) * cpu_tuple_cost;
+	*startup = cost + rel->reltarget->cost.startup;
+	*total = *startup + param->ppi_rows * (cpu_tuple_cost + rel->reltarget->cost.per_tuple);
 }
 
 /*
@@ -204,36 +322,6 @@ RowQualCost(PlannerInfo *root, RelOptInfo *rel, List *clauses, QualCost *cost)
 			clauselist_selectivity(root, batch, rel->relid, JOIN_INNER, NULL);
 }
 
-/*
- * Cost of one lookup: one block is decoded in each run of the bucket, and the
- * row found in it by binary search, which costs no more than the rest of
- * START_COST; of several values every row of the blocks is tested.
- */
-static Cost
-LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPins *pins)
-{
-	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		loops = LoopCount(root, param->ppi_req_outer);
-	double		rows = KeyPinsRows(info, pins);
-	double		runs = Max(1.0, Min(info->nruns, info->nruns * pins->fraction));
-	double		files = Max(1.0, Min(info->nfiles, runs));
-	double		opened = files;
-	Cost		cost;
-
-	/* files stay open between lookups if they are not too many */
-	if (info->nfiles <= KEPT_FILES)
-		opened = Min(files, info->nfiles / loops);
-
-	cost = opened * OPEN_COST * seq_page_cost;
-	cost += LookupPagesCost(root, rel, rows, loops);
-	cost += BucketReadCost(rel, rows, 0.0);
-	if (pins->combinations > 1 || pins->nulls)
-		cost += rows * BATCH_QUAL_COST * cpu_operator_cost;
-	cost += (START_COST + runs) * cpu_tuple_cost;
-	cost += param->ppi_rows * (cpu_tuple_cost + rel->reltarget->cost.per_tuple);
-	return cost;
-}
-
 static void
 AddLookupPath(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 {
@@ -244,6 +332,7 @@ AddLookupPath(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 	KeyPins		pins;
 	QualCost	quals;
 	Cost		startup;
+	Cost		total;
 
 	if (param == NULL)
 		return;
@@ -253,10 +342,9 @@ AddLookupPath(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 	if (!pins.pinned)
 		return;
 	RowQualCost(root, rel, clauses, &quals);
-	startup = quals.startup + rel->reltarget->cost.startup;
-	add_path(rel, (Path *) BfCreateScanPath(root, rel, param->ppi_rows, startup,
-											startup + LookupCost(root, rel, param, &pins) +
-											quals.per_tuple,
+	LookupCost(root, rel, param, &pins, &startup, &total);
+	add_path(rel, (Path *) BfCreateScanPath(root, rel, param->ppi_rows, startup + quals.startup,
+											total + quals.startup + quals.per_tuple,
 											NIL, required, NIL));
 }
 
