@@ -142,7 +142,7 @@ SELECT q, nodes(q, false) ~ 'BucketJoin' AS bucketed, same(q) FROM unnest(ARRAY[
 	'SELECT i.v, n.w FROM i_b i JOIN m_b n(k, w) ON i.k = n.k::float8']) q;
 SELECT used, reason, detail, hint FROM bucketfdw.why_not('SELECT * FROM i_b i JOIN n_b n ON i.k = n.k::int');
 SELECT used, detail FROM bucketfdw.why_not('i_b', 'n_b');
-SELECT relid, joins_with FROM bucketfdw.tables ORDER BY 1::text;
+SELECT relid, joins_with FROM bucketfdw.tables ORDER BY relid::text;
 SELECT bucketfdw.create_table_as('near_b', 'SELECT k::numeric(20,3) AS k FROM l_h WHERE k BETWEEN -1000 AND 1000', colocate_with => 'l_b');
 SELECT nodes('SELECT * FROM near_b JOIN l_b USING (k)');
 

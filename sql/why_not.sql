@@ -202,7 +202,8 @@ SELECT bucketed('SELECT * FROM a_by_id a JOIN b_by_id b ON a.id = b.id');
 DROP FOREIGN TABLE a_by_id, b_by_id;
 SELECT * FROM why('SELECT * FROM tenants_a a JOIN tenants_c c USING (id, tenant)');
 SELECT follow('SELECT * FROM tenants_a a JOIN tenants_c c USING (id, tenant)');
-SELECT bucketed('SELECT * FROM tenants_a a JOIN tenants_c_b c USING (id, tenant)') OR bucketed('SELECT * FROM tenants_a_b a JOIN tenants_c c USING (id, tenant)');
+SELECT bucketed('SELECT * FROM tenants_a_b a JOIN tenants_c c USING (id, tenant)');
+DROP FOREIGN TABLE tenants_a_b;
 SELECT * FROM bucketfdw.why_not('tenants_a', 'tenants_c');
 SELECT * FROM why('SELECT * FROM tenants_c c JOIN tenants_d d USING (id)');
 SELECT follow('SELECT * FROM tenants_c c JOIN tenants_d d USING (id)');
@@ -404,6 +405,6 @@ RESET client_min_messages;
 
 DROP VIEW safe;
 DROP FOREIGN TABLE orders, customers, names, tenants_a, tenants_b, tenants_c, tenants_d;
-DROP FOREIGN TABLE IF EXISTS tenants_c_b, tenants_c_b2;
+DROP FOREIGN TABLE tenants_c_b;
 DROP TABLE orders_h, customers_h;
 DROP FUNCTION why(text), follow(text), bucketed(text), grouped(text), plan_lines(text), plan_keys(text);

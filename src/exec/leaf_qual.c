@@ -45,6 +45,16 @@ LeafQualSetValue(LeafQual *qual, Datum value, bool isnull)
 	qual->nvalues = 0;
 	if (isnull)
 		return;
+	if (qual->of_numeric)
+	{
+		Datum		numeric = PointerGetDatum(PG_DETOAST_DATUM(value));
+		bool		exact;
+
+		qual->never = KeyNumericBeyond(numeric, &exact) || !exact;
+		if (qual->never)
+			return;
+		value = Int64GetDatum(KeyNumericFloor(numeric));
+	}
 	qual->nvalues = 1;
 	qual->values = palloc(sizeof(Datum));
 	qual->values[0] = CopyValue(qual->valuetype, value);

@@ -51,12 +51,22 @@ typedef struct LeafQual
 	struct LeafQual *arms;		/* neither LEAF_OR nor bucket_id */
 	int		   *armcols;		/* their batch columns, set by the reader */
 
+	bool		of_numeric;		/* LeafQualSetValue gets a numeric; valuetype is that of the integer made of it */
+
 	/* set before reading starts, by LeafQualSetValue / LeafQualSetArray */
 	bool		never;			/* no row qualifies: the value is NULL, for one */
 	int			nvalues;		/* 1, or the elements of the array, sorted, without NULLs */
 	Datum	   *values;
 	int64	   *values64;		/* KeySort64 of values, for fixed classes */
 } LeafQual;
+
+/* As the planner describes it: is an integer column set equal to a numeric known only when it is read? */
+static inline bool
+LeafQualIntOfNumeric(const LeafQual *qual)
+{
+	return qual->keyclass == KEYCLASS_INT && qual->op == LEAF_EQ &&
+		KeyClassOfType(qual->valuetype) == KEYCLASS_NUMERIC;
+}
 
 /* Give the qual its value; by-reference values are copied into the current context. */
 extern void LeafQualSetValue(LeafQual *qual, Datum value, bool isnull);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "exec/scan_node.h"
 #include "exec/unit_cutter.h"
@@ -63,6 +64,9 @@ ReadQual(List *desc, LeafQual *qual)
 	qual->coltype = (Oid) list_nth_int(desc, 2);
 	qual->op = (LeafQualOp) list_nth_int(desc, 3);
 	qual->valuetype = (Oid) list_nth_int(desc, 4);
+	qual->of_numeric = LeafQualIntOfNumeric(qual);
+	if (qual->of_numeric)
+		qual->valuetype = INT8OID;
 	if (!LeafQualIsBucket(qual))
 		return;
 	qual->modulus = list_nth_int(desc, 5);

@@ -321,8 +321,12 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	if (keyclass == KEYCLASS_NUMERIC && KeyClassOfType(qual->coltype) == KEYCLASS_INT)
 	{
 		/* bucket_id is an integer too */
-		other = IsA(other, Const) && ((Const *) other)->consttype == NUMERICOID && qual->modulus == 0 ?
-			(Node *) IntegerOfNumeric((Const *) other, &qual->op) : NULL;
+		if (qual->modulus > 0 || KeyClassOfType(getBaseType(exprType(other))) != KEYCLASS_NUMERIC)
+			return false;
+		if (IsA(other, Const))
+			other = (Node *) IntegerOfNumeric((Const *) other, &qual->op);
+		else if (qual->op != LEAF_EQ)
+			other = NULL;
 		if (other == NULL)
 			return false;
 		keyclass = KEYCLASS_INT;
@@ -341,7 +345,8 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	}
 	qual->keyclass = keyclass;
 	qual->valuetype = getBaseType(exprType(other));
-	if (KeyClassOfType(qual->coltype) != keyclass || KeyClassOfType(qual->valuetype) != keyclass ||
+	if (KeyClassOfType(qual->coltype) != keyclass ||
+		(KeyClassOfType(qual->valuetype) != keyclass && !LeafQualIntOfNumeric(qual)) ||
 		!CollationAllows(keyclass, op->inputcollid,
 						 qual->op >= LEAF_LT && qual->op <= LEAF_GE))
 		return false;

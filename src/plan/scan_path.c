@@ -26,6 +26,7 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "plan/batch_qual.h"
+#include "plan/key_expr.h"
 #include "plan/rel_info.h"
 #include "plan/scan_path.h"
 #include "utils/lsyscache.h"
@@ -67,16 +68,21 @@ typedef struct KeyMember
 	const SortColumn *col;
 } KeyMember;
 
-/* ec_matches_callback_type: is the member the key column, compared by its class? */
+/*
+ * ec_matches_callback_type: is the member the key column, compared by its
+ * class, or as the numeric it is cast to?  What comes of it is looked at again.
+ */
 static bool
 MemberIsKey(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec,
 			EquivalenceMember *em, void *arg)
 {
 	const KeyMember *key = arg;
-	Var		   *var = BatchQualColumn((Node *) em->em_expr, key->relid);
+	Node	   *expr = (Node *) em->em_expr;
+	Node	   *column = StripNumericCast(expr);
+	Var		   *var = BatchQualColumn(column, key->relid);
 
 	return var != NULL && var->varattno == key->col->attnum &&
-		KeyClassOfType(getBaseType(em->em_datatype)) == key->col->keyclass;
+		(column != expr || KeyClassOfType(getBaseType(em->em_datatype)) == key->col->keyclass);
 }
 
 /* Does the clause fix the column to one value, or to those of an array? */
