@@ -126,6 +126,9 @@ $$;
 SET bucketfdw.enable_routing = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
 SELECT lookup_cost($$SELECT 1 FROM tiny_h JOIN mid_b USING (k) WHERE tiny_h.id = 3 AND mid_b.v = 3 AND tiny_h.v < (SELECT avg(c.v) FROM big_b c WHERE c.id = mid_b.v)$$)
 	> 2 * lookup_cost($$SELECT 1 FROM tiny_h JOIN mid_b USING (k) WHERE tiny_h.id = 3 AND mid_b.v = 3 AND tiny_h.v < mid_b.v + 1$$) AS paid;
+-- what a hash join does not pay for is not paid for either
+SELECT lookup_cost($$SELECT 1 FROM tiny_h JOIN mid_b USING (k) WHERE tiny_h.id = 3 AND mid_b.id = (SELECT max(c.v) FROM big_b c WHERE c.id = tiny_h.v)$$)
+	< 2 * lookup_cost($$SELECT 1 FROM tiny_h JOIN mid_b USING (k) WHERE tiny_h.id = 3$$) AS as_in_hash;
 RESET bucketfdw.enable_routing; RESET enable_hashjoin; RESET enable_mergejoin;
 DROP FUNCTION lookup_cost(text);
 

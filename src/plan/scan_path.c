@@ -302,6 +302,8 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 /*
  * Conditions that are tested row by row, on the rows that the key and the
  * conditions on batches leave: less than one, if most lookups find none.
+ * What core can hash by, such as an equality with a correlated subquery, core
+ * does not charge for in the hash join that competes, and neither is it here.
  */
 static void
 RowQualCost(PlannerInfo *root, RelOptInfo *rel, List *clauses, QualCost *cost)
@@ -319,7 +321,7 @@ RowQualCost(PlannerInfo *root, RelOptInfo *rel, List *clauses, QualCost *cost)
 		if (!rinfo->pseudoconstant &&
 			BatchQualFromClause(rinfo->clause, rel->relid, &qual, &values))
 			batch = lappend(batch, rinfo);
-		else
+		else if (!rinfo->can_join || !OidIsValid(rinfo->hashjoinoperator))
 			row = lappend(row, rinfo);
 	}
 	cost_qual_eval(cost, row, root);
