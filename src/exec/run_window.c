@@ -91,6 +91,7 @@ struct RunWindow
 	int			from;			/* first of those last returned */
 	int64		base;			/* least image */
 	int			shift;			/* bits of the images, less the base, that entries do not have */
+	bool		keys_only;		/* entries are 32-bit images, less the base, without cursor and place */
 	uint64	   *entry;
 	uint64	   *spare;
 	int64	   *image;			/* of the entries, where they do not have all of it */
@@ -265,6 +266,15 @@ CollectOffers(RunWindow *window, const KeyBound *bound, WindowOffer *offer)
 	}
 }
 
+/* The digits that a window is sorted by, and how often each value of them occurs. */
+typedef struct Digits
+{
+	int			low_bits;
+	int			high_bits;		/* 0: one digit is enough */
+	uint32		low[1 << DIGIT_BITS];
+	uint32		high[1 << DIGIT_BITS];
+} Digits;
+
 /* Turn counts into the places where the entries of each digit begin. */
 static void
 CountsToStarts(uint32 *counts, int n)
@@ -280,23 +290,22 @@ CountsToStarts(uint32 *counts, int n)
 	}
 }
 
-/* Put the entries of the window in the order of the bits they have of their images. */
+/* Find the rows of the window, those up to an image, and where entries with each digit will begin. */
 static void
-SortOffers(RunWindow *window, int64 upto, int bits)
+CountDigits(RunWindow *window, int64 upto, int bits, Digits *digits)
 {
-	LeafReader *leaf = window->leaf;
+	const LeafReader *leaf = window->leaf;
 	const uint64 base = (uint64) window->base;
 	const int	shift = window->shift;
 	const int	low_bits = bits > DIGIT_BITS ? (bits + 1) / 2 : bits;
 	const int	high_bits = bits - low_bits;
 	const uint64 low_mask = (UINT64CONST(1) << low_bits) - 1;
-	uint32		low[1 << DIGIT_BITS];
-	uint32		high[1 << DIGIT_BITS];
-	uint64	   *to;
 	int			n = 0;
 
-	memset(low, 0, sizeof(uint32) << low_bits);
-	memset(high, 0, sizeof(uint32) << high_bits);
+	digits->low_bits = low_bits;
+	digits->high_bits = high_bits;
+	memset(digits->low, 0, sizeof(uint32) << low_bits);
+	memset(digits->high, 0, sizeof(uint32) << high_bits);
 	for (int i = 0; i < window->nactive; i++)
 	{
 		int			c = window->active[i];
@@ -311,23 +320,35 @@ SortOffers(RunWindow *window, int64 upto, int bits)
 			{
 				uint64		part = ((uint64) k64[pos] - base) >> shift;
 
-				low[part & low_mask]++;
-				high[part >> low_bits]++;
+				digits->low[part & low_mask]++;
+				digits->high[part >> low_bits]++;
 			}
 		}
 		else
 		{
 			for (; pos < end && k64[pos] <= upto; pos++)
-				low[((uint64) k64[pos] - base) >> shift]++;
+				digits->low[((uint64) k64[pos] - base) >> shift]++;
 		}
 		window->end[c] = pos;
 		n += pos - start;
 	}
 	window->n = n;
-	CountsToStarts(low, 1 << low_bits);
-	CountsToStarts(high, 1 << high_bits);
+	CountsToStarts(digits->low, 1 << low_bits);
+	CountsToStarts(digits->high, 1 << high_bits);
+}
 
-	to = high_bits > 0 ? window->spare : window->entry;
+/* Put the entries of the window in the order of the bits they have of their images. */
+static void
+SortEntries(RunWindow *window, Digits *digits)
+{
+	LeafReader *leaf = window->leaf;
+	const uint64 base = (uint64) window->base;
+	const int	shift = window->shift;
+	const uint64 low_mask = (UINT64CONST(1) << digits->low_bits) - 1;
+	const int	high_shift = TAG_BITS + digits->low_bits;
+	const int	n = window->n;
+	uint64	   *to = digits->high_bits > 0 ? window->spare : window->entry;
+
 	for (int i = 0; i < window->nactive; i++)
 	{
 		int			c = window->active[i];
@@ -340,22 +361,52 @@ SortOffers(RunWindow *window, int64 upto, int bits)
 		{
 			uint64		part = ((uint64) k64[pos] - base) >> shift;
 
-			to[low[part & low_mask]++] = part << TAG_BITS | tag | (uint64) pos;
+			to[digits->low[part & low_mask]++] = part << TAG_BITS | tag | (uint64) pos;
 		}
 		cursor->pos = end;
 	}
-	if (high_bits > 0)
+	if (digits->high_bits == 0)
+		return;
+	to = window->entry;
+	for (int i = 0; i < n; i++)
 	{
-		const int	high_shift = TAG_BITS + low_bits;
+		uint64		e = window->spare[i];
 
-		to = window->entry;
-		for (int i = 0; i < n; i++)
-		{
-			uint64		e = window->spare[i];
-
-			to[high[e >> high_shift]++] = e;
-		}
+		to[digits->high[e >> high_shift]++] = e;
 	}
+}
+
+/* The same where nothing is wanted but the keys. */
+static void
+SortKeys(RunWindow *window, Digits *digits)
+{
+	LeafReader *leaf = window->leaf;
+	const uint64 base = (uint64) window->base;
+	const uint32 low_mask = (UINT32_C(1) << digits->low_bits) - 1;
+	const int	high_shift = digits->low_bits;
+	const int	n = window->n;
+	const uint32 *from = (const uint32 *) window->spare;
+	uint32	   *to = (uint32 *) (digits->high_bits > 0 ? window->spare : window->entry);
+
+	for (int i = 0; i < window->nactive; i++)
+	{
+		BlockCursor *cursor = &leaf->cursors[window->active[i]];
+		const int64 *k64 = cursor->block->keys.k64;
+		const int	end = window->end[window->active[i]];
+
+		for (int pos = cursor->pos; pos < end; pos++)
+		{
+			uint32		part = (uint32) ((uint64) k64[pos] - base);
+
+			to[digits->low[part & low_mask]++] = part;
+		}
+		cursor->pos = end;
+	}
+	if (digits->high_bits == 0)
+		return;
+	to = (uint32 *) window->entry;
+	for (int i = 0; i < n; i++)
+		to[digits->high[from[i] >> high_shift]++] = from[i];
 }
 
 /* Sort entries from .. to-1, which have the same bits, by their images. */
@@ -431,6 +482,7 @@ static void
 FillWindow(RunWindow *window, const KeyBound *bound)
 {
 	WindowOffer offer;
+	Digits		digits;
 	uint64		range;
 	int			bits;
 	int			most;
@@ -450,7 +502,12 @@ FillWindow(RunWindow *window, const KeyBound *bound)
 	bits = range == 0 ? 0 : pg_leftmost_one_pos64(range) + 1;
 	most = Min(2 * DIGIT_BITS, pg_leftmost_one_pos32(offer.rows) + 1 + SPARE_BITS);
 	window->shift = Max(bits - most, 0);
-	SortOffers(window, offer.upto, bits - window->shift);
+	window->keys_only = window->leaf->ncols == 1 && window->direct && window->shift == 0;
+	CountDigits(window, offer.upto, bits - window->shift, &digits);
+	if (window->keys_only)
+		SortKeys(window, &digits);
+	else
+		SortEntries(window, &digits);
 	if (window->shift > 0)
 		SortByRest(window);
 }
@@ -458,8 +515,12 @@ FillWindow(RunWindow *window, const KeyBound *bound)
 static inline int64
 EntryImage(const RunWindow *window, int i)
 {
-	return window->shift > 0 ? window->image[i] :
-		(int64) ((uint64) window->base + (window->entry[i] >> TAG_BITS));
+	uint64		part;
+
+	if (window->shift > 0)
+		return window->image[i];
+	part = window->keys_only ? ((const uint32 *) window->entry)[i] : window->entry[i] >> TAG_BITS;
+	return (int64) ((uint64) window->base + part);
 }
 
 /* Pass over entries below the bound. */
@@ -516,8 +577,18 @@ RunWindowNext(RunWindow *window, Batch *batch, int limit, const KeyBound *bound)
 			const uint64 base = (uint64) window->base;
 			Datum	   *values = window->keys;
 
-			for (int i = 0; i < n; i++)
-				values[i] = (Datum) (base + (entry[i] >> TAG_BITS));
+			if (window->keys_only)
+			{
+				const uint32 *part = (const uint32 *) window->entry + window->from;
+
+				for (int i = 0; i < n; i++)
+					values[i] = (Datum) (base + part[i]);
+			}
+			else
+			{
+				for (int i = 0; i < n; i++)
+					values[i] = (Datum) (base + (entry[i] >> TAG_BITS));
+			}
 			key->values = values;
 		}
 		key->nulls = NULL;
