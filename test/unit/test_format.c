@@ -474,7 +474,7 @@ stream_trip(const int64 *values, int n, const char *what)
 		IntStreamRead(buf.data, buf.len, n, back, &used) != NULL || used != buf.len ||
 		memcmp(values, back, n * sizeof(int64)) != 0)
 		ShimOk(false, "%s: int stream of %d values, kind %d, %d bits", what, n, plan.head.kind, plan.head.width);
-	for (size_t len = buf.len - 1;; len = len > 300 ? len - 97 : len - 1)
+	for (size_t len = buf.len - 1;; len = len * 2 / 3)
 	{
 		/* memory of its own, so that sanitizers see a read beyond the end */
 		cut = malloc(len + BF_SLACK);
