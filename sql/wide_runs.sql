@@ -49,15 +49,18 @@ RESET max_parallel_workers_per_gather;
 SET client_min_messages = warning;
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT nodes('SELECT count(*), sum(length(t)) FROM mw_a_b JOIN mw_n_b USING (k)');
-SELECT m AS work_mem, q, same(q)
-FROM unnest(ARRAY['64kB', '15MB']) m, set_config('work_mem', m, false), unnest(ARRAY[
+CREATE TABLE mw_queries AS
+SELECT * FROM unnest(ARRAY[
 	'SELECT k, g, x, md5(t) FROM mw_a_b JOIN mw_n_b USING (k)',
 	'SELECT a.k, g, x, length(t) FROM mw_a_b a LEFT JOIN mw_n_b n ON n.k = a.k AND n.x % 7 = 0',
 	'SELECT g, md5(t) FROM mw_a_b a WHERE NOT EXISTS (SELECT FROM mw_n_b n WHERE n.k = a.k AND x % 3 = 0)',
 	'SELECT k, max(t), count(t) FROM mw_a_b WHERE g % 4 <> 1 GROUP BY k',
 	'SELECT s, g, x, md5(t) FROM mw_s_b JOIN mw_o_b USING (s)',
-	'SELECT s, max(t), min(g) FROM mw_s_b GROUP BY s']) q;
+	'SELECT s, max(t), min(g) FROM mw_s_b GROUP BY s']) WITH ORDINALITY u (q, n);
+SET work_mem = '15MB';
+SELECT q, same(q) FROM mw_queries ORDER BY n;
 SET work_mem = '64kB';
+SELECT q, same(q) FROM mw_queries ORDER BY n;
 -- rescans, one key in all runs, order, and a cursor that is left early
 SELECT same('SELECT n.x, (SELECT count(*) || max(md5(t)) FROM mw_a_b a JOIN mw_n_b m USING (k) WHERE a.g > n.x * 1500) FROM mw_n_b n WHERE n.x IN (1, 3, 5)');
 INSERT INTO mw_a_h SELECT 50000 + g, 42, 'key number 42', repeat(md5(g::text), 128) FROM generate_series(1, 500) g;
@@ -73,4 +76,4 @@ CLOSE c;
 COMMIT;
 DROP VIEW mw_s_h, mw_o_h;
 DROP FOREIGN TABLE mw_a_b, mw_s_b, mw_n_b, mw_o_b;
-DROP TABLE mw_a_h, mw_n_h;
+DROP TABLE mw_a_h, mw_n_h, mw_queries;
