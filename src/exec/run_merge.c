@@ -48,6 +48,7 @@ typedef struct MergeState
 	int			nheap;			/* -1: no block was read yet */
 	HeapNode   *heap;
 	bool		windowed;		/* rows come from windows, not from the heap */
+	bool		of_window;		/* the batch last returned did; it lives on when there is no more */
 	RunWindow  *window;			/* made at first use */
 	LeafBlock  *retired;
 	Size		retired_memory;
@@ -68,9 +69,9 @@ GatherColumn(Batch *batch, int col)
 	LeafBlock  *last = NULL;
 	ColumnVector *vec = NULL;
 
-	if (merge->windowed)
+	if (merge->of_window)
 		anynull = RunWindowGather(merge->window, batch->nrows, col, values, nulls);
-	for (int i = 0; i < batch->nrows && !merge->windowed; i++)
+	for (int i = 0; i < batch->nrows && !merge->of_window; i++)
 	{
 		int			row = merge->row[i];
 
@@ -175,27 +176,25 @@ RunMergeReadBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 	return true;
 }
 
-/* Read the cursor's next block; the batch may still point into the present one. */
-static bool
-AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
+void
+RunMergeRetireBlock(LeafReader *leaf, BlockCursor *cursor)
 {
+	MergeState *merge = leaf->merge;
+
 	if (cursor->store == NULL && cursor->block != NULL)
 	{
 		merge->retired_memory += cursor->block->expected;
 		cursor->block->next = merge->retired;
 		merge->retired = cursor->block;
-		cursor->block = NULL;
 	}
-	return RunMergeReadBlock(leaf, cursor, bound);
+	cursor->block = NULL;
 }
 
-/* The same when nothing points into the present one. */
+/* Read the cursor's next block; the batch may still point into the present one. */
 static bool
-ReplaceBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
+AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
 {
-	if (cursor->store == NULL)
-		LeafBlockRelease(leaf, cursor->block);
-	cursor->block = NULL;
+	RunMergeRetireBlock(leaf, cursor);
 	return RunMergeReadBlock(leaf, cursor, bound);
 }
 
@@ -319,7 +318,7 @@ SkipToBound(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
 		cursor->pos = pos;
 		while (cursor->block != NULL && cursor->pos >= cursor->block->keys.n)
 		{
-			if (ReplaceBlock(leaf, cursor, bound))
+			if (AdvanceBlock(leaf, merge, cursor, bound))
 				cursor->pos = KeyVectorLowerBound(&cursor->block->keys, 0, bound);
 		}
 	}
@@ -332,11 +331,8 @@ static void
 StepTop(LeafReader *leaf, MergeState *merge)
 {
 	BlockCursor *cursor = &leaf->cursors[merge->heap[0].cursor];
-	bool		more = cursor->pos < cursor->block->keys.n;
 
-	if (!more)
-		more = merge->refill ? ReplaceBlock(leaf, cursor, NULL) : AdvanceBlock(leaf, merge, cursor, NULL);
-	if (more)
+	if (cursor->pos < cursor->block->keys.n || AdvanceBlock(leaf, merge, cursor, NULL))
 		merge->heap[0].k64 = cursor->block->keys.k64[cursor->pos];
 	else
 		merge->heap[0] = merge->heap[--merge->nheap];
@@ -386,7 +382,10 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	if (merge->windowed)
 	{
 		if (RunWindowNext(merge->window, batch, MERGE_ROWS, bound) > 0)
+		{
+			merge->of_window = true;
 			return batch;
+		}
 		merge->windowed = false;
 		BuildHeap(leaf, merge);
 	}
@@ -428,6 +427,7 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	}
 	if (n == 0)
 		return NULL;
+	merge->of_window = false;
 	BatchReset(batch, n);
 	return batch;
 }
