@@ -62,6 +62,8 @@ CountSide(MergeJoin *join, MergeSide *side, bool is_left, int *to, MergePairs *p
 {
 	for (;;)
 	{
+		bool		more;
+
 		AddStretch(join, side, is_left, *to, pairs);
 		if (side->pos < *to)
 			return false;
@@ -70,11 +72,12 @@ CountSide(MergeJoin *join, MergeSide *side, bool is_left, int *to, MergePairs *p
 		/* the list points into this batch */
 		if (pairs->n > 0)
 			return false;
-		if (!MergeFetch(join, side, NULL) ||
-			KeyVectorCompareBound(&side->keys, 0, &join->store_key) != 0)
-			return true;
+		more = MergeFetch(join, side, NULL);
+		/* the batch from before is gone, also when the side has ended: no column of it may be asked for */
 		pairs->left = join->left.batch;
 		pairs->right = join->right.batch;
+		if (!more || KeyVectorCompareBound(&side->keys, 0, &join->store_key) != 0)
+			return true;
 		*to = EndOfGroup(&side->keys, 0);
 	}
 }

@@ -4,8 +4,11 @@
  *
  * A binary heap of cursors ordered by the key images picks rows; a merged
  * batch is a list of (block, row) and gathers a column only when it is asked
- * for.  Blocks used up while a batch is built are retired, not reused, until
- * the next call, because the batch still points into them.
+ * for.  Used-up blocks are retired, not reused, until the next call: the batch
+ * may still point into them.  So a run may have two blocks for a moment, the
+ * one it stands in and the one before it.  The heap holds few bytes in that
+ * way, or one block; where a window goes on to the next blocks of many runs,
+ * it can be one of each.
  *
  * Of many runs whose order the images decide alone, no row is compared with
  * another: run_window.c gives their rows.
@@ -23,7 +26,7 @@
 /* rows of a merged batch; small enough that its columns stay in cache */
 #define MERGE_ROWS 2048
 
-/* memory of blocks that are used up and held for the batch that points into them */
+/* a batch of the heap ends with the block that makes used-up ones take more than this */
 #define RETIRED_BYTES (256 * 1024)
 
 /* from so many runs on, windows are faster than the heap */
@@ -44,11 +47,11 @@ typedef struct MergeState
 	bool	  **nulls;
 	bool		exact;			/* equal images other than KEY64_NULL are equal keys */
 	bool		lazy;			/* cursors without a block are in the heap */
-	bool		refill;			/* the top cursor has used up its block, which is to go before the next comes */
+	bool		refill;			/* the top cursor has used up its block, and reads the next only at the next call */
 	int			nheap;			/* -1: no block was read yet */
 	HeapNode   *heap;
 	bool		windowed;		/* rows come from windows, not from the heap */
-	bool		of_window;		/* the batch last returned did; it lives on when there is no more */
+	bool		of_window;		/* those of the batch last returned did */
 	RunWindow  *window;			/* made at first use */
 	LeafBlock  *retired;
 	Size		retired_memory;
@@ -417,8 +420,9 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 		{
 			/*
 			 * The next chunk of a store would take the place of the one the
-			 * batch points into; the next of large blocks would be held
-			 * besides.
+			 * batch points into.  And large blocks must not add up that are
+			 * used up in one batch: those before this one are given back
+			 * before the next of this run is read.
 			 */
 			merge->refill = true;
 			break;
