@@ -1,4 +1,5 @@
 """Makes a failing case small: fewer operations, fewer rows, a smaller query, and prints it as a script for psql."""
+import re
 import time
 
 from tables import Load, Statement, Transaction
@@ -108,7 +109,8 @@ class Shrinker:
                 lines = [x for x in lines if x.split(" ")[0] != name]
                 if not lines:
                     return o
-                t = head + "(\n  " + ",\n  ".join(lines) + body[end:]
+                rest = re.sub(r"(?<=sort_by ')[^']*", lambda m: ", ".join(x for x in m[0].split(", ") if x.split(" ")[0] != name), body[end:])
+                t = head + "(\n  " + ",\n  ".join(lines) + rest
             texts[s] = t
         return Statement(texts["h"], texts["b"], o.table, o.refusable)
 
