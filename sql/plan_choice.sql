@@ -174,6 +174,18 @@ DROP FUNCTION expected(text);
 DROP TABLE months, part_h, sale_h;
 DROP FOREIGN TABLE part_b, sale_b;
 
+-- a hash table that fits into the caches, and one that does not
+SELECT t.name, bucketfdw.create_table_as(t.name, format('SELECT i AS k, i %% 7 AS v FROM generate_series(1, %s) i', t.n),
+	bucket_by => 'k', buckets => 64) AS rows
+FROM (VALUES ('many_b', 1000000), ('some_b', 100000)) t(name, n);
+CREATE TABLE far_h AS SELECT i * 7919 % 1000000 AS k, i AS v FROM generate_series(1::bigint, 1500000) i;
+ANALYZE far_h;
+SET work_mem = '1GB';
+SELECT t, choice('SELECT count(*), sum(' || t || '.v) FROM far_h JOIN ' || t || ' USING (k)') FROM unnest(ARRAY['many_b', 'some_b']) t;
+RESET work_mem;
+DROP TABLE far_h;
+DROP FOREIGN TABLE many_b, some_b;
+
 DROP FUNCTION choice(text), choices();
 DROP FOREIGN TABLE big_b, mid_b, tiny_b, skew_b, line_b;
 DROP TABLE big_h, mid_h, tiny_h, skew_h, seller, before_analyze, plain, stock;

@@ -26,13 +26,18 @@
 #define PAIR_COST 0.5
 
 /*
- * Hashing and sorting a row and copying it into a batch: about 150 ns of few
- * rows, 300 ns of millions, which is 0.04 to 0.07.  Core's estimates for hash
- * tables leave out what it takes to wait for memory, a factor of two and
- * more in the same range; so that the two compare, it is this many times
- * cpu_tuple_cost, without a factor that grows with the rows.
+ * Hashing and sorting a row and copying it into a batch, in units of
+ * cpu_tuple_cost: about 150 ns of few rows, 300 ns of millions, which is 0.04
+ * to 0.07.  Core's estimates for hash tables leave out what it takes to wait
+ * for memory, a factor of two and more; so that the two compare, this is
+ * without a factor that grows with the rows, and becomes less where the hash
+ * table would not fit into the caches: from so many bytes on by this part each
+ * time they double, down to a half.
  */
 #define ROUTE_COST 3.0
+#define CACHED_BYTES (8.0 * 1024 * 1024)
+#define UNCACHED_FACTOR 0.5
+#define MOST_UNCACHED 2.0
 /* the same where rows of one bucket have keys to be compared: per comparison, in units of cpu_operator_cost */
 #define COMPARE_COST 1.0
 /* beginning, and what is done for each group of buckets; in units of cpu_operator_cost */
@@ -54,9 +59,28 @@ SpillCost(double bytes)
 	return 2 * pages * passes * (0.75 * seq_page_cost + 0.25 * random_page_cost);
 }
 
-/* Hashing, sorting and reading back the rows of an input that is routed, without making them. */
+/* Memory of the rows of a path in a hash table: the row, its header, the entry of its bucket, and its share of those. */
+static double
+HashTableBytes(const Path *path)
+{
+	return path->rows * (MAXALIGN(path->pathtarget->width) + MAXALIGN(SizeofMinimalTupleHeader) +
+						 2 * sizeof(void *));
+}
+
+/* How many times longer it takes than core thinks to join the two by a hash table of the smaller one. */
+static double
+UncachedFactor(const BucketInput *a, const BucketInput *b)
+{
+	double		bytes = Min(HashTableBytes(a->path), HashTableBytes(b->path));
+
+	if (bytes <= CACHED_BYTES)
+		return 1.0;
+	return Min(1.0 + UNCACHED_FACTOR * log2(bytes / CACHED_BYTES), MOST_UNCACHED);
+}
+
+/* Hashing, sorting and reading back the rows of an input that is routed to be joined with another, without making them. */
 static Cost
-RoutingCost(const BucketInput *input)
+RoutingCost(const BucketInput *input, const BucketInput *other)
 {
 	Path	   *path = input->path;
 	double		rows = Max(path->rows, 2);
@@ -66,7 +90,7 @@ RoutingCost(const BucketInput *input)
 		MAXALIGN(SizeofHeapTupleHeader);
 
 	return (ROUTE_START_COST + input->nbuckets * ROUTE_GROUP_COST) * cpu_operator_cost +
-		rows * (ROUTE_COST * cpu_tuple_cost +
+		rows * (ROUTE_COST / UncachedFactor(input, other) * cpu_tuple_cost +
 				(strings ? log2(rows) * COMPARE_COST * cpu_operator_cost : 0)) +
 		SpillCost(rows * width);
 }
@@ -148,7 +172,7 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 	{
 		Path	   *child = inputs[i]->path;
 
-		startup += inputs[i]->routed ? child->total_cost + RoutingCost(inputs[i]) :
+		startup += inputs[i]->routed ? child->total_cost + RoutingCost(inputs[i], inputs[1 - i]) :
 			child->startup_cost;
 		run += SideCost(inputs[i], rows[i], rows[1 - i], IsPreserved(jointype, i));
 		BfAddDisabledNodes(&path->path, child);
