@@ -4,17 +4,6 @@ SET client_min_messages = warning;
 CREATE SCHEMA load_stats;
 SET search_path = load_stats, public;
 
--- rows the planner expects of a query
-CREATE FUNCTION expected(query text) RETURNS float8
-LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
-END
-$$;
-
 -- within a factor of the truth? else what was expected and what came
 CREATE FUNCTION close(query text, factor float8 DEFAULT 2) RETURNS text
 LANGUAGE plpgsql AS $$

@@ -55,6 +55,17 @@ BEGIN
 END
 $$;
 
+-- rows the planner expects of a query
+CREATE FUNCTION expected(query text) RETURNS float8
+LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END
+$$;
+
 -- The kinds of plan nodes of a query, in order, with other joins made dear so
 -- that the shape does not hang on costs.
 CREATE FUNCTION nodes(query text, force boolean DEFAULT true) RETURNS text

@@ -28,53 +28,14 @@ CombineDeviation(AggCell *cell, const AggCell *other, float8 n, float8 m)
 	cell->u.f.sxx = sxx;
 }
 
-void
-AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
+/* Add so many times the rows of another cell. */
+static void
+AddCount(AggCell *cell, const AggCell *other, int64 times)
 {
-	int64		before = cell->count;
-	ColumnVector vec = {.values = (Datum *) &other->u.best.value};
+	int64		count;
 
-	if (other->count == 0)
-		return;
-	switch (agg->kind)
-	{
-		case BATCH_AGG_COUNT_ROWS:
-		case BATCH_AGG_COUNT:
-			break;
-		case BATCH_AGG_SUM_INT:
-		case BATCH_AGG_AVG_INT:
-			cell->u.sum = (int128) (int64) ((uint64) cell->u.sum + (uint64) other->u.sum);
-			break;
-		case BATCH_AGG_SUM_INT8:
-		case BATCH_AGG_AVG_INT8:
-			cell->u.sum += other->u.sum;
-			break;
-		case BATCH_AGG_SUM_NUMERIC:
-		case BATCH_AGG_AVG_NUMERIC:
-			NumericSumCombine(agg, cell, other);
-			return;
-		case BATCH_AGG_SUM_FLOAT4:
-			cell->u.f.sx = before == 0 ? other->u.f.sx :
-				float4_pl((float4) cell->u.f.sx, (float4) other->u.f.sx);
-			break;
-		case BATCH_AGG_SUM_FLOAT8:
-			cell->u.f.sx = before == 0 ? other->u.f.sx :
-				float8_pl(cell->u.f.sx, other->u.f.sx);
-			break;
-		case BATCH_AGG_AVG_FLOAT:
-			if (before == 0)
-				cell->u.f = other->u.f;
-			else
-				CombineDeviation(cell, other, (float8) before, (float8) other->count);
-			break;
-		case BATCH_AGG_MIN:
-		case BATCH_AGG_MAX:
-			BatchAggAdvance(agg, cell, &vec, NULL, 0, 1);
-			return;
-		case BATCH_AGG_NONE:
-			elog(ERROR, "unexpected kind of aggregate");
-	}
-	if (pg_add_s64_overflow(before, other->count, &cell->count))
+	if (pg_mul_s64_overflow(other->count, times, &count) ||
+		pg_add_s64_overflow(cell->count, count, &cell->count))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("bigint out of range")));
@@ -88,16 +49,9 @@ AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
 void
 AggCellCombineTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
 {
-	int64		before = cell->count;
-	int64		count;
-
 	if (other->count == 0)
 		return;
-	if (pg_mul_s64_overflow(other->count, times, &count) ||
-		pg_add_s64_overflow(before, count, &cell->count))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("bigint out of range")));
+	AddCount(cell, other, times);
 	switch (agg->kind)
 	{
 		case BATCH_AGG_COUNT_ROWS:
@@ -123,6 +77,41 @@ AggCellCombineTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, in
 		case BATCH_AGG_NONE:
 			elog(ERROR, "unexpected kind of aggregate");
 	}
+}
+
+void
+AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
+{
+	int64		before = cell->count;
+	ColumnVector vec = {.values = (Datum *) &other->u.best.value};
+
+	if (other->count == 0)
+		return;
+	switch (agg->kind)
+	{
+		case BATCH_AGG_SUM_FLOAT4:
+			cell->u.f.sx = before == 0 ? other->u.f.sx :
+				float4_pl((float4) cell->u.f.sx, (float4) other->u.f.sx);
+			break;
+		case BATCH_AGG_SUM_FLOAT8:
+			cell->u.f.sx = before == 0 ? other->u.f.sx :
+				float8_pl(cell->u.f.sx, other->u.f.sx);
+			break;
+		case BATCH_AGG_AVG_FLOAT:
+			if (before == 0)
+				cell->u.f = other->u.f;
+			else
+				CombineDeviation(cell, other, (float8) before, (float8) other->count);
+			break;
+		case BATCH_AGG_MIN:
+		case BATCH_AGG_MAX:
+			BatchAggAdvance(agg, cell, &vec, NULL, 0, 1);
+			return;
+		default:
+			AggCellCombineTimes(agg, cell, other, 1);
+			return;
+	}
+	AddCount(cell, other, 1);
 }
 
 static Datum

@@ -294,13 +294,6 @@ NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int
 	}
 }
 
-void
-NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
-{
-	cell->count += other->count;
-	NumericSumAddTimes(agg, cell, other, 1);
-}
-
 bool
 NumericSumIsFinite(const AggCell *cell)
 {

@@ -20,9 +20,6 @@ struct NumericRest
 /* Add a numeric (not compressed, maybe with a short header); memory is the aggregate's. */
 extern void NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value);
 
-/* Add the sum of another cell. */
-extern void NumericSumCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other);
-
 /* Add the sum of another cell so many times, but not its count. */
 extern void NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times);
 
