@@ -130,7 +130,87 @@ SELECT q, same(q) FROM unnest(ARRAY[
 	'SELECT k, count(*), sum(a.v), sum(a.n), min(a.t), sum(c.v) FROM mr_l_b a JOIN mr_l_b c USING (k) JOIN mr_m_b b USING (k) WHERE a.f * a.f = 0 AND c.v % 25 = 0 GROUP BY k',
 	'SELECT k, count(*), sum(a.v) FROM mr_v_b a JOIN mr_v_b b USING (k) WHERE length(a.t) < 20 GROUP BY k',
 	'SELECT k, count(*), sum(b.v) FROM mr_v_b a JOIN mr_v_b b USING (k) WHERE length(b.t) < 20 GROUP BY k']) q;
+-- Only counted: rows of a key are one row that tells how many they are.  One key in more rows than a counter of two
+-- bytes holds; keys that are dense, then sparse, then dense again; filters by batch and by row; chains, outer joins.
+CREATE TABLE mr_n_h (k int, v int);
+INSERT INTO mr_n_h SELECT CASE WHEN g <= 100000 THEN 7 WHEN g <= 130000 THEN g % 500 WHEN g <= 160000 THEN g
+	ELSE 1000000 + g % 300 END, g FROM generate_series(1, 180000) g;
+CREATE FOREIGN TABLE mr_n_b (k int, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
+DO $$
+BEGIN
+	FOR i IN 0 .. 5 LOOP
+		INSERT INTO mr_n_b SELECT * FROM mr_n_h WHERE v % 6 = i;
+		COMMIT;
+	END LOOP;
+END
+$$;
+ANALYZE mr_n_h; ANALYZE mr_n_b; ANALYZE mr_a_b; ANALYZE mr_c_b; ANALYZE mr_w_h; ANALYZE mr_g_h;
+SET enable_mergejoin = off; SET enable_hashagg = off;
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM mr_a_b JOIN mr_c_b USING (k)',
+	'SELECT count(*), count(1) FROM mr_a_b LEFT JOIN mr_c_b USING (k)',
+	'SELECT count(*) FROM mr_a_b RIGHT JOIN mr_c_b USING (k)',
+	'SELECT count(*) FROM mr_a_b FULL JOIN mr_c_b USING (k)',
+	'SELECT count(*) FROM mr_a_b a JOIN mr_a_b b USING (k)',
+	'SELECT count(*) FROM mr_a_b a WHERE EXISTS (SELECT FROM mr_c_b c WHERE c.k = a.k)',
+	'SELECT count(*) FROM mr_a_b a WHERE NOT EXISTS (SELECT FROM mr_c_b c WHERE c.k = a.k)',
+	'SELECT count(*) FROM mr_a_b a JOIN mr_c_b c USING (k) WHERE v > 5000 AND w < 2000',
+	'SELECT count(*) FROM mr_a_b a JOIN mr_c_b c USING (k) WHERE v % 3 = 0',
+	'SELECT count(*) FROM mr_a_b a LEFT JOIN mr_c_b c ON a.k = c.k AND w < 1000',
+	'SELECT count(*) FILTER (WHERE v % 2 = 0) FROM mr_a_b a JOIN mr_c_b c USING (k)',
+	'SELECT count(*), count(v) FROM mr_a_b a JOIN mr_c_b c USING (k)',
+	'SELECT count(*) FROM mr_a_b a JOIN mr_c_b c USING (k) JOIN mr_g_b g USING (k)',
+	'SELECT a.k, count(*) FROM mr_a_b a JOIN mr_c_b c USING (k) GROUP BY a.k HAVING count(*) > 3',
+	'SELECT c.k, count(*) FROM mr_a_b a RIGHT JOIN mr_c_b c USING (k) GROUP BY c.k',
+	'SELECT k, count(*) FROM mr_a_b a LEFT JOIN mr_c_b c USING (k) GROUP BY k',
+	'SELECT k, count(*) FROM mr_a_b GROUP BY k',
+	'SELECT k, count(*), count(*) FILTER (WHERE v > 3000) FROM mr_a_b GROUP BY k',
+	'SELECT k, count(*) FROM mr_a_b WHERE v > 3000 GROUP BY k HAVING count(*) > 1',
+	'SELECT k, count(*) FROM mr_f_b GROUP BY k',
+	'SELECT DISTINCT k FROM mr_a_b',
+	'SELECT k, count(*) FROM mr_w_b GROUP BY k',
+	'SELECT c, count(*) FROM mr_x_b GROUP BY c',
+	'SELECT e, count(*) FROM mr_y_b GROUP BY e',
+	'SELECT k, count(*) FROM mr_g_b GROUP BY k',
+	'SELECT count(*) FROM mr_n_b a JOIN mr_c_b b USING (k)',
+	'SELECT k, count(*) FROM mr_n_b GROUP BY k',
+	'SELECT count(*) FROM mr_n_b a JOIN mr_g_b b USING (k)',
+	'SELECT count(*) FROM mr_n_b a JOIN mr_n_b b USING (k) WHERE a.k <> 7',
+	'SELECT c.k, (SELECT count(*) FROM mr_a_b a JOIN mr_g_b b USING (k) WHERE a.v > c.w * 5) FROM mr_c_b c WHERE w BETWEEN 100 AND 103']) q;
+-- in units cut between keys, and inside them, taken by several processes
+SET bucketfdw.debug_unit_rows = 700; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM mr_a_b JOIN mr_c_b USING (k)',
+	'SELECT count(*) FROM mr_n_b a JOIN mr_g_b b USING (k)',
+	'SELECT count(*), sum(n) FROM (SELECT k, count(*) n FROM mr_n_b GROUP BY k) s']) q;
+RESET bucketfdw.debug_unit_rows; RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
+-- fewer keys are looked at, and rows are counted as what they are
+SET max_parallel_workers_per_gather = 0;
+CREATE FUNCTION rows_of(query text) RETURNS TABLE (node text, n numeric) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON, COSTS OFF, TIMING OFF) ' || query INTO plan;
+	RETURN QUERY WITH RECURSIVE nodes AS (
+		SELECT plan->0->'Plan' AS n, ARRAY[0] AS path
+		UNION ALL
+		SELECT c.value, path || c.ordinality::int FROM nodes, json_array_elements(nodes.n->'Plans') WITH ORDINALITY c
+	)
+	SELECT coalesce(nodes.n->>'Custom Plan Provider', nodes.n->>'Node Type'), round((nodes.n->>'Actual Rows')::numeric)
+	FROM nodes ORDER BY path;
+END
+$$;
+SELECT measured('SELECT count(*) FROM mr_a_b JOIN mr_c_b USING (k)', 'Rows Compared')::int <
+	measured('SELECT count(*), sum(v) FROM mr_a_b JOIN mr_c_b USING (k)', 'Rows Compared')::int / 2 AS fewer;
+SELECT * FROM rows_of('SELECT count(*) FROM mr_g_b JOIN mr_n_b USING (k)') WHERE node = 'BucketJoin';
+SELECT * FROM rows_of('SELECT k, count(*) FROM mr_n_b GROUP BY k');
+SELECT count(*) FROM mr_g_h JOIN mr_n_h USING (k);
+SELECT count(DISTINCT k), count(*) FROM mr_n_h;
+RESET max_parallel_workers_per_gather; RESET enable_hashagg; RESET enable_mergejoin;
+DROP FUNCTION rows_of;
 DROP VIEW mr_x_h, mr_y_h, mr_m_h;
+DROP FOREIGN TABLE mr_n_b;
+DROP TABLE mr_n_h;
 DROP FOREIGN TABLE mr_w_b, mr_x_b, mr_y_b, mr_g_b, mr_l_b, mr_m_b, mr_v_b;
 DROP TABLE mr_w_h, mr_g_h, mr_l_h, mr_v_h;
 DROP VIEW mr_f_h;

@@ -72,13 +72,13 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM (SELECT k, count(*) c FROM a_b GROUP BY
 -- what workers read and joined is counted
 SET max_parallel_workers_per_gather = 0;
 SELECT measured(j, 'Units') AS units, measured(j, 'Rows Compared') AS compared, measured(s, 'Blocks Read') AS blocks, measured(s, 'Buckets Read') AS buckets, measured(j, 'Workers Launched') AS launched
-FROM (VALUES ('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
+FROM (VALUES ('SELECT count(*), sum(v) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
 SET max_parallel_workers_per_gather = 3;
 SELECT measured(j, 'Units') AS units, measured(j, 'Rows Compared') AS compared, measured(s, 'Blocks Read') AS blocks, measured(s, 'Buckets Read') AS buckets, measured(j, 'Workers Launched') AS launched
-FROM (VALUES ('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
+FROM (VALUES ('SELECT count(*), sum(v) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
 SET parallel_leader_participation = off;
 SELECT measured(j, 'Units') AS units, measured(j, 'Rows Compared') AS compared, measured(s, 'Blocks Read') AS blocks, measured(s, 'Buckets Read') AS buckets, measured(j, 'Workers Launched') AS launched
-FROM (VALUES ('SELECT count(*) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
+FROM (VALUES ('SELECT count(*), sum(v) FROM a_b JOIN b_b USING (k)', 'SELECT count(f) FROM a_b')) v (j, s);
 SET max_parallel_workers_per_gather = 2; RESET parallel_leader_participation;
 -- rows of this transaction, of a savepoint that is rolled back, and of a statement before
 BEGIN;

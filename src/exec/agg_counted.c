@@ -32,19 +32,23 @@ AggCountedCreate(int naggs, const BatchAgg *aggs, AggCell *cells, const int *sid
 }
 
 void
-AggCountedAdd(AggCounted *counted, const ColumnVector **vectors, const MergeStretch *stretch,
-			  int from)
+AggCountedAdd(AggCounted *counted, const ColumnVector **vectors, const int64 *times,
+			  const MergeStretch *stretch, int from)
 {
 	int			side = stretch->left ? 0 : 1;
 
 	Assert(!stretch->begins || !counted->open);
 	counted->open = true;
-	counted->rows[side] += stretch->to - from;
+	counted->rows[side] += BatchTimes(times, NULL, from, stretch->to);
 	for (int i = 0; i < counted->naggs; i++)
 	{
 		const BatchAgg *agg = &counted->aggs[i];
 
-		if (counted->sides[i] == side)
+		if (counted->sides[i] != side)
+			continue;
+		if (times != NULL)
+			BatchAggAdvanceTimes(agg, &counted->parts[i], times, NULL, from, stretch->to);
+		else
 			BatchAggAdvance(agg, BatchAggIsMinMax(agg) ? &counted->cells[i] : &counted->parts[i],
 							vectors[i], NULL, from, stretch->to);
 	}

@@ -24,9 +24,10 @@ extern AggCounted *AggCountedCreate(int naggs, const BatchAgg *aggs, AggCell *ce
 
 /*
  * Add one of the stretches of a list, which begins at entry "from".  What the
- * one before it began must be finished if it begins a key.
+ * one before it began must be finished if it begins a key.  times: as in
+ * Batch.times.
  */
-extern void AggCountedAdd(AggCounted *counted, const ColumnVector **vectors,
+extern void AggCountedAdd(AggCounted *counted, const ColumnVector **vectors, const int64 *times,
 						  const MergeStretch *stretch, int from);
 
 /* The key is finished, if there is one: add it to the cells. */

@@ -31,6 +31,7 @@ struct AggGroups
 	bool		in_group;
 	KeyVector	keys;
 	bool		in_batch;		/* keys are those of the present batch */
+	const int64 *times;			/* of its rows, as Batch.times */
 	int			pos;			/* its next entry */
 
 	AggCounted *counted;		/* NULL: all batches are of pairs */
@@ -80,7 +81,10 @@ EndOfRun(const KeyVector *keys, int from)
 static void
 Advance(AggGroups *groups, int from, int to)
 {
-	for (int i = 0; i < groups->naggs; i++)
+	for (int i = 0; groups->times != NULL && i < groups->naggs; i++)
+		BatchAggAdvanceTimes(&groups->aggs[i], &groups->cells[i], groups->times,
+							 groups->keys.rows, from, to);
+	for (int i = 0; groups->times == NULL && i < groups->naggs; i++)
 		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], groups->vectors[i],
 						groups->keys.rows, from, to);
 }
@@ -141,6 +145,7 @@ ReadBatch(AggGroups *groups)
 	for (int c = 0; c < groups->ncolumns; c++)
 		groups->shown[c] = BatchColumn(batch, groups->columns[c]);
 	groups->pos = 0;
+	groups->times = batch->times;
 	groups->in_batch = true;
 	return true;
 }
@@ -168,7 +173,7 @@ AddStretches(AggGroups *groups)
 				Carry(groups, groups->pos);
 			}
 		}
-		AggCountedAdd(groups->counted, groups->vectors, stretch, groups->pos);
+		AggCountedAdd(groups->counted, groups->vectors, groups->times, stretch, groups->pos);
 		groups->pos = stretch->to;
 	}
 	groups->in_batch = false;

@@ -382,6 +382,15 @@ BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
 	}
 }
 
+void
+BatchAggAdvanceTimes(const BatchAgg *agg, AggCell *cell, const int64 *times,
+					 const uint16 *rows, int from, int to)
+{
+	if (agg->kind != BATCH_AGG_COUNT_ROWS)
+		elog(ERROR, "unexpected kind of aggregate");
+	AddCount(cell, BatchTimes(times, rows, from, to));
+}
+
 #define CELL(i) (&cells[(Size) groups[i] * stride])
 
 #define ADD_EACH(add) \

@@ -90,6 +90,10 @@ extern void AggCellReset(const BatchAgg *agg, AggCell *cell);
 extern void BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
 							const uint16 *rows, int from, int to);
 
+/* The same of rows which stand for that many each, see Batch.times: count(*) only. */
+extern void BatchAggAdvanceTimes(const BatchAgg *agg, AggCell *cell, const int64 *times,
+								 const uint16 *rows, int from, int to);
+
 /* Add each of n entries i to the cell at cells + groups[i] * stride. */
 extern void BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride,
 							const uint32 *groups, const ColumnVector *vec, const uint16 *rows,

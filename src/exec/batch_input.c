@@ -236,6 +236,13 @@ BatchInputStartUnits(BatchInput *input, UnitQueue *queue)
 	UnitQueueStart(queue, BatchInputBuckets(input), GroupWork, CutInputs, input);
 }
 
+void
+BatchInputCountRows(BatchInput *input)
+{
+	if (input->scan)
+		ScanNodeCountRows(input->scan);
+}
+
 bool
 BatchInputOpenNext(BatchInput *input, UnitQueue *queue)
 {

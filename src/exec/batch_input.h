@@ -78,6 +78,12 @@ extern bool BatchInputCutSources(BatchInput *input, struct UnitCutter *cutter, b
 /* Start on the bucket groups of an input, as UnitQueueStart; shared and split are set. */
 extern void BatchInputStartUnits(BatchInput *input, UnitQueue *queue);
 
+/*
+ * Nothing but the keys will be asked for, and how many rows each has: batches of
+ * a scan may have "times".  Before BatchInputStart.
+ */
+extern void BatchInputCountRows(BatchInput *input);
+
 /* Open the next unit of the queue; false when there is none. */
 extern bool BatchInputOpenNext(BatchInput *input, UnitQueue *queue);
 

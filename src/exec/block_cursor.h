@@ -82,6 +82,7 @@ struct LeafReader
 	Size		open_memory;	/* of their readers */
 	uint64		clock;
 	bool		rescanned;		/* keep files and blocks for the next rescan */
+	bool		countable;		/* sorted units: rows of a key may be counted */
 	uint8	  **prune;			/* per manifest spec: bitmap of buckets, NULL: all */
 	int			nbuckets;		/* gcd of the files' counts, at least 1 */
 	bool	   *touched;		/* per bucket of that count: a block of it was read */

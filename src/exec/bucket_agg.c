@@ -238,6 +238,30 @@ CountGroups(BucketAggState *state)
 	pfree(sides);
 }
 
+/*
+ * Where rows are only counted, tables need not give each of them: those with one
+ * key may come as one row that tells how many they are.  A join does not mind,
+ * if it counts.
+ */
+static void
+CountRows(BucketAggState *state)
+{
+	for (int i = 0; i < state->naggs; i++)
+	{
+		if (state->aggs[i].kind != BATCH_AGG_COUNT_ROWS || state->inputs.inputs[i].filter != NULL)
+			return;
+	}
+	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
+		return;
+	if (state->counted)
+	{
+		BatchInputCountRows(&state->input.join->input[0]);
+		BatchInputCountRows(&state->input.join->input[1]);
+	}
+	else if (state->mode == BUCKET_AGG_BY_KEY)
+		BatchInputCountRows(&state->input);
+}
+
 static void
 BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 {
@@ -275,6 +299,7 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 	}
 	if (list_nth(cscan->custom_private, AGG_PRIVATE_SIDES) != NIL)
 		CountGroups(state);
+	CountRows(state);
 	if (state->mode != BUCKET_AGG_BY_KEY)
 		return;
 	BatchInputCheckOrder(&state->input, keys);
@@ -333,7 +358,8 @@ AggregateStretches(BucketAggState *state, Batch *batch)
 	{
 		if (stretches[s].begins)
 			AggCountedFinish(state->counted);
-		AggCountedAdd(state->counted, state->vectors, &stretches[s], s > 0 ? stretches[s - 1].to : 0);
+		AggCountedAdd(state->counted, state->vectors, batch->times, &stretches[s],
+					  s > 0 ? stretches[s - 1].to : 0);
 	}
 	return true;
 }
@@ -355,8 +381,14 @@ AggregateAll(BucketAggState *state)
 			continue;
 		AggInputsLoad(&state->inputs, batch, state->vectors);
 		for (int i = 0; i < state->naggs; i++)
-			BatchAggAdvance(&state->aggs[i], &state->cells[i], state->vectors[i],
-							batch->selection, 0, batch->nselected);
+		{
+			if (batch->times != NULL)
+				BatchAggAdvanceTimes(&state->aggs[i], &state->cells[i], batch->times,
+									 batch->selection, 0, batch->nselected);
+			else
+				BatchAggAdvance(&state->aggs[i], &state->cells[i], state->vectors[i],
+								batch->selection, 0, batch->nselected);
+		}
 	}
 	if (state->counted)
 		AggCountedFinish(state->counted);

@@ -571,6 +571,39 @@ JoinNodeStretches(const BucketJoinState *state, const MergeStretch **stretches)
 	return state->pairs->nstretches;
 }
 
+/*
+ * How often entries of the list stand for a row of the output: as often as
+ * their rows of the inputs do; and those of a stretch as often as the row they
+ * are there for.  NULL: once.
+ */
+static const int64 *
+EntryTimes(BucketJoinState *state, int n)
+{
+	const MergePairs *pairs = state->pairs;
+	const int64 *left = pairs->left ? pairs->left->times : NULL;
+	const int64 *right = pairs->right ? pairs->right->times : NULL;
+	int			from = 0;
+	int64	   *times;
+
+	if (left == NULL && right == NULL)
+		return NULL;
+	if (state->times == NULL)
+		state->times = MemoryContextAlloc(state->cxt, MERGE_PAIRS * sizeof(int64));
+	times = state->times;
+	for (int s = 0; s < pairs->nstretches; s++)
+	{
+		const int64 *side = pairs->stretches[s].left ? left : right;
+		const uint16 *rows = pairs->stretches[s].left ? state->lrow : state->rrow;
+
+		for (; from < pairs->stretches[s].to; from++)
+			times[from] = side ? side[rows[from]] : 1;
+	}
+	for (int i = from; i < n; i++)
+		times[i] = (left && state->lrow[i] != MERGE_NONE ? left[state->lrow[i]] : 1) *
+			(right && state->rrow[i] != MERGE_NONE ? right[state->rrow[i]] : 1);
+	return times;
+}
+
 Batch *
 JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 {
@@ -618,12 +651,13 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 			n += output;
 		}
 	}
+	BatchReset(batch, n);
+	if (n > 0)
+		batch->times = EntryTimes(state, n);
 	/* rows are pairs, made or not */
 	if (ps->instrument)
-		InstrStopNode(ps->instrument, (state->pairs->nstretches > 0 ? 0 : n) +
+		InstrStopNode(ps->instrument,
+					  (state->pairs->nstretches > 0 ? 0 : BatchTimes(batch->times, NULL, 0, n)) +
 					  PairsCounted(state) - counted);
-	if (n == 0)
-		return NULL;
-	BatchReset(batch, n);
-	return batch;
+	return n > 0 ? batch : NULL;
 }

@@ -120,6 +120,12 @@ LeafReaderRescanned(LeafReader *leaf)
 	leaf->rescanned = true;
 }
 
+void
+LeafReaderCountRows(LeafReader *leaf)
+{
+	leaf->countable = true;
+}
+
 /* Do the quals leave this run's bucket? */
 static inline bool
 RunWanted(LeafReader *leaf, const ManifestRun *run)

@@ -55,6 +55,13 @@ extern void LeafReaderPrune(LeafReader *leaf);
 extern void LeafReaderRescanned(LeafReader *leaf);
 
 /*
+ * Of sorted units, nothing but the keys will be asked for: where there is one
+ * key column, several rows of a key may become one with the number of them, see
+ * Batch.times.
+ */
+extern void LeafReaderCountRows(LeafReader *leaf);
+
+/*
  * Set the flags of the buckets (by the gcd of the files' counts, one flag
  * each) of which a block was read so far.
  */

@@ -40,7 +40,7 @@ AddStretch(MergeJoin *join, MergeSide *side, bool is_left, int to, MergePairs *p
 
 	if (end == side->pos)
 		return;
-	join->group_rows[is_left ? 0 : 1] += end - side->pos;
+	join->group_rows[is_left ? 0 : 1] += BatchTimes(side->batch->times, side->keys.rows, side->pos, end);
 	for (int i = side->pos; i < end; i++)
 	{
 		int			row = KeyVectorRow(&side->keys, i);

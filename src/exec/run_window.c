@@ -9,6 +9,9 @@
  * apart for that, their first bits are sorted, and the few rows put right that
  * these do not tell apart.
  *
+ * Where nothing is wanted but the keys and how many rows each has, rows are
+ * counted by their key, and only the keys sorted.
+ *
  * A run takes part from its first key on, which the footer tells.  So runs
  * that follow each other, as with keys that grow from load to load, are read
  * one after the other.
@@ -44,6 +47,13 @@ StaticAssertDecl(MERGE_FAN_IN <= 1 << CURSOR_BITS, "cursors need more bits");
 #define SPARE_BITS 6
 /* more rows with the same first bits than this are sorted by digits too */
 #define SMALL_GROUP 32
+
+/* rows are counted by keys of so many bits, at most: as many counters of two bytes */
+#define COUNTER_BITS 19
+/* ... and as long as windows have so many rows for each key, on average */
+#define COUNTED_ROWS 2
+
+StaticAssertDecl(WINDOW_ROOM <= PG_UINT16_MAX, "counters of two bytes may overflow");
 
 typedef struct ImageRow
 {
@@ -93,8 +103,11 @@ struct RunWindow
 	int64		base;			/* least image */
 	int			shift;			/* bits of the images, less the base, that entries do not have */
 	bool		keys_only;		/* entries are 32-bit images, less the base, without cursor and place */
+	bool		counted;		/* that, and each image is there once */
+	bool		count_pays;		/* keys had several rows in the last window that was counted */
+	uint16	   *counters;		/* by images, less the base; zero between windows */
 	uint64	   *entry;
-	uint64	   *spare;
+	uint64	   *spare;			/* for sorting; then, where rows are counted, how many entries have */
 	int64	   *image;			/* of the entries, where they do not have all of it */
 	ImageRow   *group;			/* for groups with the same first bits; made when needed */
 	ImageRow   *group_spare;
@@ -147,6 +160,8 @@ RunWindowOpen(RunWindow *window)
 	window->nwaiting = window->waiting_at = 0;
 	window->nactive = 0;
 	window->n = window->at = 0;
+	window->counted = false;
+	window->count_pays = leaf->countable;
 	window->run_rows = WINDOW_RUN_ROWS;
 	window->selected = false;
 	memset(window->any_nulls, 0, leaf->ncols * sizeof(bool));
@@ -290,6 +305,16 @@ CountsToStarts(uint32 *counts, int n)
 	}
 }
 
+/* The digits that numbers of so many bits are sorted by; none has been counted. */
+static void
+ChooseDigits(Digits *digits, int bits)
+{
+	digits->low_bits = bits > DIGIT_BITS ? (bits + 1) / 2 : bits;
+	digits->high_bits = bits - digits->low_bits;
+	memset(digits->low, 0, sizeof(uint32) << digits->low_bits);
+	memset(digits->high, 0, sizeof(uint32) << digits->high_bits);
+}
+
 /* Find the rows of the window, those up to an image, and where entries with each digit will begin. */
 static void
 CountDigits(RunWindow *window, int64 upto, int bits, Digits *digits)
@@ -297,15 +322,15 @@ CountDigits(RunWindow *window, int64 upto, int bits, Digits *digits)
 	const LeafReader *leaf = window->leaf;
 	const uint64 base = (uint64) window->base;
 	const int	shift = window->shift;
-	const int	low_bits = bits > DIGIT_BITS ? (bits + 1) / 2 : bits;
-	const int	high_bits = bits - low_bits;
-	const uint64 low_mask = (UINT64CONST(1) << low_bits) - 1;
+	int			low_bits;
+	int			high_bits;
+	uint64		low_mask;
 	int			n = 0;
 
-	digits->low_bits = low_bits;
-	digits->high_bits = high_bits;
-	memset(digits->low, 0, sizeof(uint32) << low_bits);
-	memset(digits->high, 0, sizeof(uint32) << high_bits);
+	ChooseDigits(digits, bits);
+	low_bits = digits->low_bits;
+	high_bits = digits->high_bits;
+	low_mask = (UINT64CONST(1) << low_bits) - 1;
 	for (int i = 0; i < window->nactive; i++)
 	{
 		int			c = window->active[i];
@@ -376,16 +401,21 @@ SortEntries(RunWindow *window, Digits *digits)
 	}
 }
 
-/* The same where nothing is wanted but the keys. */
+/* Put keys in the order of a digit. */
+static void
+SortParts(const uint32 *from, uint32 *to, int n, uint32 *starts, int shift, uint32 mask)
+{
+	for (int i = 0; i < n; i++)
+		to[starts[(from[i] >> shift) & mask]++] = from[i];
+}
+
+/* SortEntries where nothing is wanted but the keys. */
 static void
 SortKeys(RunWindow *window, Digits *digits)
 {
 	LeafReader *leaf = window->leaf;
 	const uint64 base = (uint64) window->base;
 	const uint32 low_mask = (UINT32_C(1) << digits->low_bits) - 1;
-	const int	high_shift = digits->low_bits;
-	const int	n = window->n;
-	const uint32 *from = (const uint32 *) window->spare;
 	uint32	   *to = (uint32 *) (digits->high_bits > 0 ? window->spare : window->entry);
 
 	for (int i = 0; i < window->nactive; i++)
@@ -402,11 +432,82 @@ SortKeys(RunWindow *window, Digits *digits)
 		}
 		cursor->pos = end;
 	}
-	if (digits->high_bits == 0)
-		return;
-	to = (uint32 *) window->entry;
+	if (digits->high_bits > 0)
+		SortParts((uint32 *) window->spare, (uint32 *) window->entry, window->n, digits->high,
+				  digits->low_bits, PG_UINT32_MAX);
+}
+
+/*
+ * Make entries of the keys of the window's rows, those up to an image, and count
+ * the rows of each.  A look at the counter tells whether a key is new: that
+ * takes less than sorting its rows.
+ */
+static void
+CountKeys(RunWindow *window, int64 upto, int bits, Digits *digits)
+{
+	LeafReader *leaf = window->leaf;
+	const uint64 base = (uint64) window->base;
+	uint32	   *keys;
+	int64	   *times;
+	uint16	   *counters;
+	uint32		mask;
+	int			rows = 0;
+	int			n = 0;
+
+	ChooseDigits(digits, bits);
+	/* sorting by the last digit leaves them where entries are */
+	keys = (uint32 *) (digits->high_bits > 0 ? window->entry : window->spare);
+	mask = (UINT32_C(1) << digits->low_bits) - 1;
+	if (window->counters == NULL)
+		window->counters = MemoryContextAllocZero(leaf->cxt, sizeof(uint16) << COUNTER_BITS);
+	counters = window->counters;
+
+	for (int i = 0; i < window->nactive; i++)
+	{
+		int			c = window->active[i];
+		BlockCursor *cursor = &leaf->cursors[c];
+		const int64 *k64 = cursor->block->keys.k64;
+		const int	end = window->end[c];
+		int			pos = cursor->pos;
+
+		for (; pos < end && k64[pos] <= upto; pos++)
+		{
+			uint32		part = (uint32) ((uint64) k64[pos] - base);
+			uint16		before = counters[part];
+
+			counters[part] = before + 1;
+			keys[n] = part;
+			n += before == 0;
+		}
+		rows += pos - cursor->pos;
+		cursor->pos = pos;
+	}
+	window->n = n;
+	window->count_pays = n * COUNTED_ROWS <= rows;
+
 	for (int i = 0; i < n; i++)
-		to[digits->high[from[i] >> high_shift]++] = from[i];
+	{
+		digits->low[keys[i] & mask]++;
+		digits->high[keys[i] >> digits->low_bits]++;
+	}
+	CountsToStarts(digits->low, 1 << digits->low_bits);
+	CountsToStarts(digits->high, 1 << digits->high_bits);
+	if (digits->high_bits > 0)
+	{
+		SortParts(keys, (uint32 *) window->spare, n, digits->low, 0, mask);
+		keys = (uint32 *) window->spare;
+		SortParts(keys, (uint32 *) window->entry, n, digits->high, digits->low_bits, PG_UINT32_MAX);
+	}
+	else
+		SortParts(keys, (uint32 *) window->entry, n, digits->low, 0, mask);
+
+	keys = (uint32 *) window->entry;
+	times = (int64 *) window->spare;
+	for (int i = 0; i < n; i++)
+	{
+		times[i] = counters[keys[i]];
+		counters[keys[i]] = 0;
+	}
 }
 
 /* Sort entries from .. to-1, which have the same bits, by their images. */
@@ -502,7 +603,14 @@ FillWindow(RunWindow *window, const KeyBound *bound)
 	bits = range == 0 ? 0 : pg_leftmost_one_pos64(range) + 1;
 	most = Min(2 * DIGIT_BITS, pg_leftmost_one_pos32(offer.rows) + 1 + SPARE_BITS);
 	window->shift = Max(bits - most, 0);
-	window->keys_only = window->leaf->ncols == 1 && window->direct && window->shift == 0;
+	window->keys_only = (window->leaf->ncols == 1 || window->leaf->countable) && window->direct &&
+		window->shift == 0;
+	window->counted = window->keys_only && window->count_pays && bits <= COUNTER_BITS;
+	if (window->counted)
+	{
+		CountKeys(window, offer.upto, bits, &digits);
+		return;
+	}
 	CountDigits(window, offer.upto, bits - window->shift, &digits);
 	if (window->keys_only)
 		SortKeys(window, &digits);
@@ -594,6 +702,8 @@ RunWindowNext(RunWindow *window, Batch *batch, int limit, const KeyBound *bound)
 		key->nulls = NULL;
 		batch->loaded[window->keycol] = true;
 	}
+	if (window->counted)
+		batch->times = (const int64 *) window->spare + window->from;
 	return n;
 }
 
@@ -617,6 +727,8 @@ RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *null
 	const uint64 *entry = window->entry + window->from;
 	bool		found = false;
 
+	if (window->keys_only)
+		elog(ERROR, "column %d of rows that are counted is asked for", col);
 	if (window->columns[col] == NULL)
 		window->columns[col] = MemoryContextAllocZero(leaf->cxt, MERGE_FAN_IN * sizeof(CursorColumn));
 	for (int i = 0; i < nrows; i++)

@@ -12,7 +12,10 @@
 
 typedef struct RunWindow RunWindow;
 
-/* keycol is the batch column of the key, whose class must be a fixed one; lives in leaf->cxt. */
+/*
+ * keycol is the batch column of the key, whose class must be a fixed one; lives
+ * in leaf->cxt.  Where the reader's rows may be counted, batches may have "times".
+ */
 extern RunWindow *RunWindowCreate(LeafReader *leaf, int keycol, KeyClass keyclass, Oid keytype);
 
 /* Start on the reader's cursors, none of which has read a block. */

@@ -211,6 +211,13 @@ ScanNodeOf(PlanState *planstate)
 }
 
 void
+ScanNodeCountRows(BucketScanState *scan)
+{
+	/* row quals are evaluated, and what they remove is counted, row by row */
+	scan->countable = scan->rowqual == NULL;
+}
+
+void
 ScanNodeStart(BucketScanState *scan)
 {
 	MemoryContext old;
@@ -220,9 +227,13 @@ ScanNodeStart(BucketScanState *scan)
 		return;
 	old = MemoryContextSwitchTo(scan->cxt);
 	if (scan->leaf == NULL)
+	{
 		scan->leaf = LeafReaderCreate(scan->ss->ss_currentRelation, scan->manifest,
 									  scan->ncols, scan->attnums,
 									  scan->nquals, scan->quals);
+		if (scan->countable)
+			LeafReaderCountRows(scan->leaf);
+	}
 	MemoryContextReset(scan->qualcxt);
 	MemoryContextSwitchTo(scan->qualcxt);
 	SetQualValues(scan, scan->nquals, scan->quals, &lc);
@@ -514,7 +525,8 @@ ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound)
 			break;
 	}
 	if (ps->instrument)
-		InstrStopNode(ps->instrument, batch ? batch->nselected : 0);
+		InstrStopNode(ps->instrument, batch ?
+					  BatchTimes(batch->times, batch->selection, 0, batch->nselected) : 0);
 	return batch;
 }
 

@@ -47,6 +47,8 @@ typedef struct BucketScanState
 	OrderedScan *order;			/* NULL: rows come in any order */
 	bool		sorted;			/* rows come from it, not from batches */
 
+	bool		countable;		/* batch by batch: as LeafReaderCountRows */
+
 	int			cluster;		/* key columns whose equal values stand together; 0: none */
 	UnitQueue	queue;			/* then, the buckets */
 
@@ -81,6 +83,12 @@ extern BucketScanState *ScanNodeOf(PlanState *planstate);
 
 /* Next row for which the row quals hold into the scan slot; false at the end. */
 extern bool ScanNodeNextRow(BucketScanState *scan);
+
+/*
+ * Batch by batch, nothing but the keys will be asked for, and how many rows
+ * each has (Batch.times); to be called before the first batch.
+ */
+extern void ScanNodeCountRows(BucketScanState *scan);
 
 /* Give quals their values and prune; called by the functions that open. */
 extern void ScanNodeStart(BucketScanState *scan);

@@ -36,6 +36,8 @@ typedef struct Batch
 	int			ncols;
 	ColumnVector *cols;
 	bool	   *loaded;			/* per column: vector is valid */
+	const int64 *times;			/* per row: of how many equal rows it is the only one here; NULL: of one.
+								 * Only where the reader was told that rows may be counted */
 	BatchColumnLoader load;		/* called for a column not loaded */
 	void	   *load_arg;
 } Batch;
@@ -56,7 +58,21 @@ BatchReset(Batch *batch, int nrows)
 	batch->nrows = nrows;
 	batch->nselected = nrows;
 	batch->selection = NULL;
+	batch->times = NULL;
 	memset(batch->loaded, 0, batch->ncols * sizeof(bool));
+}
+
+/* How many rows entries from <= i < to stand for, which are the rows rows[i], or i where rows is NULL. */
+static inline int64
+BatchTimes(const int64 *times, const uint16 *rows, int from, int to)
+{
+	int64		sum = 0;
+
+	if (times == NULL)
+		return to - from;
+	for (int i = from; i < to; i++)
+		sum += times[rows ? rows[i] : i];
+	return sum;
 }
 
 #endif							/* BF_BATCH_H */
