@@ -184,9 +184,6 @@ extern void RunMergeOpen(struct LeafReader *leaf);
 extern Batch *RunMergeNext(struct LeafReader *leaf, const KeyBound *bound);
 extern void RunMergeClose(struct LeafReader *leaf);
 
-/* Take its block from a cursor; the last batch may point into it until the next one is asked for. */
-extern void RunMergeRetireBlock(struct LeafReader *leaf, BlockCursor *cursor);
-
 /*
  * Read the next block of a cursor, which has none, and prepare its keys; false
  * at the end of the run.

@@ -11,8 +11,7 @@
  * what that may take.  Where blocks take more (wide texts, up to 8 MB), what is
  * beyond must fit into work_mem, all runs together: of the runs with the
  * largest blocks, so many are copied to stores, in small chunks, before the
- * merge begins.  One block at a time is held for that.  Used-up blocks that the
- * merge holds until its next batch are not counted.
+ * merge begins.  One block at a time is held for that.
  */
 #include "postgres.h"
 

@@ -4,11 +4,10 @@
  *
  * A binary heap of cursors ordered by the key images picks rows; a merged
  * batch is a list of (block, row) and gathers a column only when it is asked
- * for.  Used-up blocks are retired, not reused, until the next call: the batch
- * may still point into them.  So a run may have two blocks for a moment, the
- * one it stands in and the one before it.  The heap holds few bytes in that
- * way, or one block; where a window goes on to the next blocks of many runs,
- * it can be one of each.
+ * for.  Blocks used up while a batch is built are retired, not reused, until
+ * the next call, because the batch still points into them; they take few bytes,
+ * as a large one ends the batch.  After the next call, also one that returns
+ * NULL, no column of the batch may be asked for.
  *
  * Of many runs whose order the images decide alone, no row is compared with
  * another: run_window.c gives their rows.
@@ -26,7 +25,7 @@
 /* rows of a merged batch; small enough that its columns stay in cache */
 #define MERGE_ROWS 2048
 
-/* a batch of the heap ends with the block that makes used-up ones take more than this */
+/* a batch ends with the block that would make retired ones take more than this */
 #define RETIRED_BYTES (256 * 1024)
 
 /* from so many runs on, windows are faster than the heap */
@@ -47,11 +46,10 @@ typedef struct MergeState
 	bool	  **nulls;
 	bool		exact;			/* equal images other than KEY64_NULL are equal keys */
 	bool		lazy;			/* cursors without a block are in the heap */
-	bool		refill;			/* the top cursor has used up its block, and reads the next only at the next call */
+	bool		refill;			/* the top cursor has used up its block, which goes before the next comes */
 	int			nheap;			/* -1: no block was read yet */
 	HeapNode   *heap;
 	bool		windowed;		/* rows come from windows, not from the heap */
-	bool		of_window;		/* those of the batch last returned did */
 	RunWindow  *window;			/* made at first use */
 	LeafBlock  *retired;
 	Size		retired_memory;
@@ -72,9 +70,9 @@ GatherColumn(Batch *batch, int col)
 	LeafBlock  *last = NULL;
 	ColumnVector *vec = NULL;
 
-	if (merge->of_window)
+	if (merge->windowed)
 		anynull = RunWindowGather(merge->window, batch->nrows, col, values, nulls);
-	for (int i = 0; i < batch->nrows && !merge->of_window; i++)
+	for (int i = 0; i < batch->nrows && !merge->windowed; i++)
 	{
 		int			row = merge->row[i];
 
@@ -179,25 +177,27 @@ RunMergeReadBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 	return true;
 }
 
-void
-RunMergeRetireBlock(LeafReader *leaf, BlockCursor *cursor)
+/* Read the cursor's next block; the batch may still point into the present one. */
+static bool
+AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
 {
-	MergeState *merge = leaf->merge;
-
 	if (cursor->store == NULL && cursor->block != NULL)
 	{
 		merge->retired_memory += cursor->block->expected;
 		cursor->block->next = merge->retired;
 		merge->retired = cursor->block;
+		cursor->block = NULL;
 	}
-	cursor->block = NULL;
+	return RunMergeReadBlock(leaf, cursor, bound);
 }
 
-/* Read the cursor's next block; the batch may still point into the present one. */
+/* The same when nothing points into the present one. */
 static bool
-AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
+ReplaceBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 {
-	RunMergeRetireBlock(leaf, cursor);
+	if (cursor->store == NULL)
+		LeafBlockRelease(leaf, cursor->block);
+	cursor->block = NULL;
 	return RunMergeReadBlock(leaf, cursor, bound);
 }
 
@@ -321,7 +321,7 @@ SkipToBound(LeafReader *leaf, MergeState *merge, const KeyBound *bound)
 		cursor->pos = pos;
 		while (cursor->block != NULL && cursor->pos >= cursor->block->keys.n)
 		{
-			if (AdvanceBlock(leaf, merge, cursor, bound))
+			if (ReplaceBlock(leaf, cursor, bound))
 				cursor->pos = KeyVectorLowerBound(&cursor->block->keys, 0, bound);
 		}
 	}
@@ -334,8 +334,11 @@ static void
 StepTop(LeafReader *leaf, MergeState *merge)
 {
 	BlockCursor *cursor = &leaf->cursors[merge->heap[0].cursor];
+	bool		more = cursor->pos < cursor->block->keys.n;
 
-	if (cursor->pos < cursor->block->keys.n || AdvanceBlock(leaf, merge, cursor, NULL))
+	if (!more)
+		more = merge->refill ? ReplaceBlock(leaf, cursor, NULL) : AdvanceBlock(leaf, merge, cursor, NULL);
+	if (more)
 		merge->heap[0].k64 = cursor->block->keys.k64[cursor->pos];
 	else
 		merge->heap[0] = merge->heap[--merge->nheap];
@@ -385,10 +388,7 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	if (merge->windowed)
 	{
 		if (RunWindowNext(merge->window, batch, MERGE_ROWS, bound) > 0)
-		{
-			merge->of_window = true;
 			return batch;
-		}
 		merge->windowed = false;
 		BuildHeap(leaf, merge);
 	}
@@ -420,9 +420,8 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 		{
 			/*
 			 * The next chunk of a store would take the place of the one the
-			 * batch points into.  And large blocks must not add up that are
-			 * used up in one batch: those before this one are given back
-			 * before the next of this run is read.
+			 * batch points into; the next of large blocks would be held
+			 * besides.
 			 */
 			merge->refill = true;
 			break;
@@ -431,7 +430,6 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	}
 	if (n == 0)
 		return NULL;
-	merge->of_window = false;
 	BatchReset(batch, n);
 	return batch;
 }

@@ -93,7 +93,6 @@ struct RunWindow
 	WaitingRun *waiting;		/* by their first images */
 	int			nactive;
 	int		   *active;			/* cursors of runs that have begun and not ended */
-	LeafBlock **block;			/* per cursor: the block it stands in, or its last one */
 	int		   *end;			/* per cursor: where its part of the window ends */
 	int			run_rows;		/* a window takes at most so many of each run */
 
@@ -130,7 +129,6 @@ RunWindowCreate(LeafReader *leaf, int keycol, KeyClass keyclass, Oid keytype)
 	window->direct = keyclass != KEYCLASS_FLOAT;
 	window->waiting = palloc(MERGE_FAN_IN * sizeof(WaitingRun));
 	window->active = palloc(MERGE_FAN_IN * sizeof(int));
-	window->block = palloc0(MERGE_FAN_IN * sizeof(LeafBlock *));
 	window->end = palloc(MERGE_FAN_IN * sizeof(int));
 	window->entry = palloc(WINDOW_ROOM * sizeof(uint64));
 	window->spare = palloc(WINDOW_ROOM * sizeof(uint64));
@@ -196,11 +194,13 @@ CursorReady(RunWindow *window, int c, const KeyBound *bound, int64 image)
 				cursor->pos = Search64(cursor->block->keys.k64, cursor->pos, cursor->block->keys.n, image);
 			if (cursor->pos < cursor->block->keys.n)
 				return true;
-			RunMergeRetireBlock(leaf, cursor);
+			/* the window has been used up: nothing points there any more */
+			if (cursor->store == NULL)
+				LeafBlockRelease(leaf, cursor->block);
+			cursor->block = NULL;
 		}
 		if (!RunMergeReadBlock(leaf, cursor, bound))
 			return false;
-		window->block[c] = cursor->block;
 		window->selected |= cursor->block->keys.rows != NULL;
 		for (int col = 0; col < leaf->ncols; col++)
 		{
@@ -712,7 +712,7 @@ static const Datum *
 LoadCursorColumn(RunWindow *window, int c, int col)
 {
 	CursorColumn *column = &window->columns[col][c];
-	ColumnVector *vec = BatchColumn(&window->block[c]->batch, col);
+	ColumnVector *vec = BatchColumn(&window->leaf->cursors[c].block->batch, col);
 
 	column->values = vec->values;
 	column->nulls = vec->nulls;
@@ -746,7 +746,7 @@ RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *null
 	{
 		int			c = ENTRY_CURSOR(entry[i]);
 		const CursorColumn *column = &window->columns[col][c];
-		int			row = KeyVectorRow(&window->block[c]->keys, ENTRY_POS(entry[i]));
+		int			row = KeyVectorRow(&leaf->cursors[c].block->keys, ENTRY_POS(entry[i]));
 
 		values[i] = column->values[row];
 		nulls[i] = column->nulls != NULL && column->nulls[row];
