@@ -102,11 +102,12 @@ CREATE FOREIGN TABLE mr_l_b (k int, f int, v int, n numeric, t text) SERVER buck
 CREATE FOREIGN TABLE mr_m_b (k int, f int, v int, n numeric, t text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1', block_rows '20');
 INSERT INTO mr_m_b TABLE mr_l_h;
 CREATE VIEW mr_m_h AS TABLE mr_l_h;
--- two runs, merged by the heap; its last batch is of two blocks, one so large that its memory is given back when it is used up
+-- Two runs, merged by the heap, whose last batch is one full block.  It is twice as large as those are (64 kB a column
+-- read, here three) whose memory is kept for the next block: its memory is gone when the side has ended.
 CREATE TABLE mr_v_h (k int, t text, v int);
 INSERT INTO mr_v_h SELECT 0, 'short', g FROM generate_series(1, 100) g;
-INSERT INTO mr_v_h SELECT 1, (SELECT string_agg(md5((4 * g + i)::text), '') FROM generate_series(0, 3) i), g FROM generate_series(101, 5300) g;
-CREATE FOREIGN TABLE mr_v_b (k int, t text, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1', block_rows '1500');
+INSERT INTO mr_v_h SELECT 1, (SELECT string_agg(md5((12 * g + i)::text), '') FROM generate_series(0, 11) i), g FROM generate_series(101, 4050) g;
+CREATE FOREIGN TABLE mr_v_b (k int, t text, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1', block_rows '1000');
 DO $$
 BEGIN
 	FOR i IN 0 .. 9 LOOP
