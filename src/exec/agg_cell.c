@@ -83,7 +83,8 @@ void
 AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
 {
 	int64		before = cell->count;
-	ColumnVector vec = {.values = (Datum *) &other->u.best.value};
+	ColumnVector best = {.values = (Datum *) &other->u.best.value};
+	AggVector	vector = {.column = &best};
 
 	if (other->count == 0)
 		return;
@@ -105,7 +106,7 @@ AggCellCombine(const BatchAgg *agg, AggCell *cell, const AggCell *other)
 			break;
 		case BATCH_AGG_MIN:
 		case BATCH_AGG_MAX:
-			BatchAggAdvance(agg, cell, &vec, NULL, 0, 1);
+			BatchAggAdvance(agg, cell, &vector, NULL, 0, 1);
 			return;
 		default:
 			AggCellCombineTimes(agg, cell, other, 1);

@@ -32,7 +32,7 @@ AggCountedCreate(int naggs, const BatchAgg *aggs, AggCell *cells, const int *sid
 }
 
 void
-AggCountedAdd(AggCounted *counted, const ColumnVector **vectors, const int64 *times,
+AggCountedAdd(AggCounted *counted, const AggVector *vectors, const int64 *times,
 			  const MergeStretch *stretch, int from)
 {
 	int			side = stretch->left ? 0 : 1;
@@ -50,7 +50,7 @@ AggCountedAdd(AggCounted *counted, const ColumnVector **vectors, const int64 *ti
 			BatchAggAdvanceTimes(agg, &counted->parts[i], times, NULL, from, stretch->to);
 		else
 			BatchAggAdvance(agg, BatchAggIsMinMax(agg) ? &counted->cells[i] : &counted->parts[i],
-							vectors[i], NULL, from, stretch->to);
+							&vectors[i], NULL, from, stretch->to);
 	}
 }
 

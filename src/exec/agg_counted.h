@@ -27,7 +27,7 @@ extern AggCounted *AggCountedCreate(int naggs, const BatchAgg *aggs, AggCell *ce
  * one before it began must be finished if it begins a key.  times: as in
  * Batch.times.
  */
-extern void AggCountedAdd(AggCounted *counted, const ColumnVector **vectors, const int64 *times,
+extern void AggCountedAdd(AggCounted *counted, const AggVector *vectors, const int64 *times,
 						  const MergeStretch *stretch, int from);
 
 /* The key is finished, if there is one: add it to the cells. */

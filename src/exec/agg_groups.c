@@ -23,7 +23,7 @@ struct AggGroups
 	AggInputs  *inputs;
 	int			ncolumns;
 	int		   *columns;		/* batch columns to show */
-	const ColumnVector **vectors;	/* per aggregate, of the present batch */
+	AggVector  *vectors;		/* per aggregate, of the present batch */
 	const ColumnVector **shown; /* per column, of the present batch */
 
 	bool		started;
@@ -61,7 +61,7 @@ AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCe
 	groups->ncolumns = ncolumns;
 	groups->columns = palloc(Max(ncolumns, 1) * sizeof(int));
 	memcpy(groups->columns, columns, ncolumns * sizeof(int));
-	groups->vectors = palloc0(Max(inputs->n, 1) * sizeof(ColumnVector *));
+	groups->vectors = palloc0(Max(inputs->n, 1) * sizeof(AggVector));
 	groups->shown = palloc0(Max(ncolumns, 1) * sizeof(ColumnVector *));
 	KeyVectorInit(&groups->keys, input->nkeys, input->keycols, input->keyclasses,
 				  input->keytypes);
@@ -85,7 +85,7 @@ Advance(AggGroups *groups, int from, int to)
 		BatchAggAdvanceTimes(&groups->aggs[i], &groups->cells[i], groups->times,
 							 groups->keys.rows, from, to);
 	for (int i = 0; groups->times == NULL && i < groups->naggs; i++)
-		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], groups->vectors[i],
+		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], &groups->vectors[i],
 						groups->keys.rows, from, to);
 }
 

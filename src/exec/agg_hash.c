@@ -273,11 +273,11 @@ FindGroups(AggHash *hash, const Batch *batch, const ColumnVector **columns)
 
 void
 AggHashAddBatch(AggHash *hash, const Batch *batch, const ColumnVector **columns,
-				const ColumnVector **vectors)
+				const AggVector *vectors)
 {
 	FindGroups(hash, batch, columns);
 	for (int i = 0; i < hash->naggs; i++)
-		BatchAggScatter(&hash->aggs[i], &hash->cells[i], hash->naggs, hash->groups, vectors[i],
+		BatchAggScatter(&hash->aggs[i], &hash->cells[i], hash->naggs, hash->groups, &vectors[i],
 						batch->selection, batch->nselected);
 }
 

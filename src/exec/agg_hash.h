@@ -27,7 +27,7 @@ extern void AggHashSetAggs(AggHash *hash, int naggs, const BatchAgg *aggs);
 
 /* Add the selected rows of a batch: vectors of the columns and of the aggregates. */
 extern void AggHashAddBatch(AggHash *hash, const Batch *batch, const ColumnVector **columns,
-							const ColumnVector **vectors);
+							const AggVector *vectors);
 
 /* Add a group given as values of its columns and packed cells. */
 extern void AggHashAddPacked(AggHash *hash, const Datum *values, const bool *nulls,

@@ -5,155 +5,240 @@
 #include "postgres.h"
 
 #include "exec/agg_inputs.h"
+#include "exec/agg_numeric.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
-static inline bool
-IsComputed(const AggInput *in)
-{
-	return in->arg != NULL || in->filter != NULL;
-}
+/* where so many batches in a row could not be computed at once, only one of so many is tried */
+#define PATIENCE			4
+#define BATCHES_PER_TRIAL	32
 
-/* Put the columns that expressions read into the slot. */
-static void
-FillSlot(AggInputs *inputs, Batch *batch, int row)
+void
+AggInputInit(AggInputs *inputs, AggInput *in, const BatchAgg *agg, Expr *filter, Expr *arg)
 {
-	TupleTableSlot *slot = inputs->slot;
+	VectorExprs **exprs = &inputs->exprs[in->side];
 
-	ExecClearTuple(slot);
-	for (int v = 0; v < inputs->nvars; v++)
+	in->agg = agg;
+	in->filter = -1;
+	in->expr = -1;
+	if (*exprs == NULL)
+		*exprs = VectorExprsCreate(&inputs->vars, inputs->parent);
+	if (filter != NULL)
+		in->filter = VectorExprsAddFilter(*exprs, filter);
+	if (arg != NULL)
 	{
-		const ColumnVector *vec = BatchColumn(batch, inputs->var_cols[v]);
-
-		slot->tts_values[inputs->var_places[v]] = vec->values[row];
-		slot->tts_isnull[inputs->var_places[v]] = vec->nulls && vec->nulls[row];
+		in->arg = ExecInitExpr(arg, inputs->parent);
+		in->expr = VectorExprsAdd(*exprs, arg, in->filter);
 	}
-	ExecStoreVirtualTuple(slot);
+	else if (in->col >= 0 && BatchAggAddsNumerics(agg))
+		in->expr = VectorExprsAddNumeric(*exprs, in->col);
 }
+
+#define RESERVE(inputs, in, field) \
+	((in)->field != NULL ? (in)->field : \
+	 ((in)->field = MemoryContextAlloc(MemoryContextGetParent((inputs)->cxt), \
+									   BF_BATCH_ROWS * sizeof(*(in)->field))))
 
 /* Compute the value of one aggregate for the row in the slot. */
 static void
-ComputeValue(AggInputs *inputs, AggInput *in, const ColumnVector *column, int row)
+ComputeValue(AggInputs *inputs, AggInput *in, int row)
 {
-	Datum		value;
+	Datum		value = ExecEvalExprSwitchContext(in->arg, inputs->vars.econtext, &in->nulls[row]);
+	const BatchAgg *agg = in->agg;
 	MemoryContext old;
 
-	in->nulls[row] = true;
-	if (in->filter != NULL && !ExecQual(in->filter, inputs->econtext))
-		return;
-	if (in->arg == NULL)
-	{
-		/* the filter of a column, or of count(*) */
-		in->nulls[row] = column != NULL && column->nulls && column->nulls[row];
-		return;
-	}
-	value = ExecEvalExprSwitchContext(in->arg, inputs->econtext, &in->nulls[row]);
-	if (in->nulls[row])
-		return;
-	if (!in->argbyval)
+	if (!in->nulls[row] && !agg->typbyval)
 	{
 		old = MemoryContextSwitchTo(inputs->cxt);
 		/* kernels look at the bytes of a varlena */
-		value = in->arglen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
-			datumCopy(value, in->argbyval, in->arglen);
+		value = agg->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
+			datumCopy(value, agg->typbyval, agg->typlen);
 		MemoryContextSwitchTo(old);
 	}
 	in->values[row] = value;
 }
 
-/* Room for computed values, which live as long as the node. */
+/* Compute what has to be computed row by row, of a side. */
 static void
-MakeRoom(AggInputs *inputs, AggInput *in)
+ComputeByRow(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n)
 {
-	MemoryContext owner = MemoryContextGetParent(inputs->cxt);
-
-	in->nulls = MemoryContextAlloc(owner, BF_BATCH_ROWS * sizeof(bool));
-	if (in->arg != NULL)
-		in->values = MemoryContextAlloc(owner, BF_BATCH_ROWS * sizeof(Datum));
-}
-
-/* Find columns, and what computing values takes. */
-static void
-FindColumns(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
-{
-	for (int i = 0; i < inputs->n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		AggInput   *in = &inputs->inputs[i];
+		int			row = rows ? rows[i] : i;
 
-		vectors[i] = in->col >= 0 ? BatchColumn(batch, in->col) : NULL;
-		if (IsComputed(in) && in->nulls == NULL)
-			MakeRoom(inputs, in);
-	}
-	if (!inputs->computed)
-		return;
-	MemoryContextReset(inputs->cxt);
-	inputs->econtext->ecxt_scantuple = inputs->slot;
-}
-
-/* Compute the values for entries of the batch; side < 0: of all aggregates. */
-static void
-ComputeValues(AggInputs *inputs, Batch *batch, const ColumnVector **vectors, int from, int to,
-			  int side)
-{
-	for (int e = from; e < to; e++)
-	{
-		int			row = batch->selection ? batch->selection[e] : e;
-
-		if (e % 1024 == 0)
+		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
-		ResetExprContext(inputs->econtext);
-		FillSlot(inputs, batch, row);
-		for (int i = 0; i < inputs->n; i++)
+		ResetExprContext(inputs->vars.econtext);
+		VectorSlotFill(&inputs->vars, batch, row);
+		for (int a = 0; a < inputs->n; a++)
 		{
-			AggInput   *in = &inputs->inputs[i];
+			AggInput   *in = &inputs->inputs[a];
 
-			if (IsComputed(in) && (side < 0 || in->side == side))
-				ComputeValue(inputs, in, vectors[i], row);
+			if (in->side != side || !in->by_row)
+				continue;
+			if (in->filter >= 0 && VectorExprsFilter(inputs->exprs[side], in->filter)[row] != 0)
+				in->nulls[row] = true;
+			else
+				ComputeValue(inputs, in, row);
 		}
 	}
 }
 
-/* Point to the values that were computed. */
-static void
-UseComputed(AggInputs *inputs, const ColumnVector **vectors)
+/* The NULLs of a vector, and rows that the filter drops, which are NULL too: no aggregate counts them. */
+static const bool *
+FilterNulls(AggInputs *inputs, AggInput *in, const bool *nulls, const uint16 *rows, int n)
 {
+	const uint8 *dropped;
+	bool	   *result;
+
+	if (in->filter < 0)
+		return nulls;
+	dropped = VectorExprsFilter(inputs->exprs[in->side], in->filter);
+	result = RESERVE(inputs, in, nulls);
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+
+		result[row] = dropped[row] != 0 || (nulls != NULL && nulls[row]);
+	}
+	return result;
+}
+
+/* Values as numerics. */
+static Datum *
+MakeNumerics(AggInputs *inputs, AggInput *in, const uint16 *rows, int n)
+{
+	const DecimalVector *vec = &in->decimals;
+	Datum	   *values = RESERVE(inputs, in, values);
+	MemoryContext old = MemoryContextSwitchTo(inputs->cxt);
+
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+
+		if (!DecimalIsNull(vec, row))
+			values[row] = NumericGetDatum(NumericFromInt128(DecimalAt(vec, row),
+															DecimalScaleAt(vec, row)));
+	}
+	MemoryContextSwitchTo(old);
+	return values;
+}
+
+/* Compute an expression for all rows at once, if that can be. */
+static bool
+ComputeAtOnce(AggInputs *inputs, AggInput *in, const uint16 *rows, int n, AggVector *vector)
+{
+	const DecimalVector *found;
+
+	if (in->expr < 0 || (in->failures >= PATIENCE && inputs->nbatches % BATCHES_PER_TRIAL != 0))
+		return false;
+	found = VectorExprsCompute(inputs->exprs[in->side], in->expr);
+	if (found == NULL)
+	{
+		in->failures++;
+		return false;
+	}
+	in->failures = 0;
+	in->decimals = *found;
+	in->decimals.nulls = FilterNulls(inputs, in, found->nulls, rows, n);
+	if (BatchAggAddsNumerics(in->agg))
+	{
+		vector->decimals = &in->decimals;
+		return true;
+	}
+	in->vec.nulls = unconstify(bool *, in->decimals.nulls);
+	if (in->agg->kind == BATCH_AGG_COUNT)
+		in->vec.values = NULL;
+	else if (in->agg->type == NUMERICOID)
+		in->vec.values = MakeNumerics(inputs, in, rows, n);
+	else
+		in->vec.values = (Datum *) unconstify(int64 *, in->decimals.narrow);
+	vector->column = &in->vec;
+	return true;
+}
+
+/* Find the vectors of a side's aggregates. */
+static void
+LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, AggVector *vectors)
+{
+	bool		by_row = false;
+
+	if (inputs->exprs[side] == NULL)
+		return;
+	VectorExprsBegin(inputs->exprs[side], batch, rows, n);
 	for (int i = 0; i < inputs->n; i++)
 	{
 		AggInput   *in = &inputs->inputs[i];
 
-		if (!IsComputed(in))
+		if (in->side != side)
 			continue;
-		in->vec.values = in->arg != NULL ? in->values : vectors[i] ? vectors[i]->values : NULL;
-		in->vec.nulls = in->nulls;
-		vectors[i] = &in->vec;
+		vectors[i].column = in->col >= 0 ? BatchColumn(batch, in->col) : NULL;
+		vectors[i].decimals = NULL;
+		/* before a row is put into the slot, in which filters are evaluated too */
+		if (in->filter >= 0)
+			(void) VectorExprsFilter(inputs->exprs[side], in->filter);
+		in->by_row = !ComputeAtOnce(inputs, in, rows, n, &vectors[i]) && in->arg != NULL;
+		if (in->by_row)
+		{
+			in->vec.values = RESERVE(inputs, in, values);
+			in->vec.nulls = RESERVE(inputs, in, nulls);
+			vectors[i].column = &in->vec;
+		}
+		else if (in->arg == NULL && in->filter >= 0 && vectors[i].decimals == NULL)
+		{
+			/* the filter of a column, or of count(*) */
+			in->vec.values = vectors[i].column ? vectors[i].column->values : NULL;
+			in->vec.nulls = unconstify(bool *, FilterNulls(inputs, in, vectors[i].column ?
+														   vectors[i].column->nulls : NULL, rows, n));
+			vectors[i].column = &in->vec;
+		}
+		by_row |= in->by_row;
 	}
+	if (by_row)
+		ComputeByRow(inputs, batch, side, rows, n);
+}
+
+/* Prepare for values of another batch. */
+static void
+BeginBatch(AggInputs *inputs)
+{
+	MemoryContextReset(inputs->cxt);
+	inputs->vars.econtext->ecxt_scantuple = inputs->vars.slot;
+	inputs->nbatches++;
 }
 
 void
-AggInputsLoad(AggInputs *inputs, Batch *batch, const ColumnVector **vectors)
+AggInputsLoad(AggInputs *inputs, Batch *batch, AggVector *vectors)
 {
-	FindColumns(inputs, batch, vectors);
-	if (!inputs->computed)
-		return;
-	ComputeValues(inputs, batch, vectors, 0, batch->nselected, -1);
-	UseComputed(inputs, vectors);
+	BeginBatch(inputs);
+	LoadSide(inputs, batch, 0, batch->selection, batch->nselected, vectors);
+	LoadSide(inputs, batch, 1, batch->selection, batch->nselected, vectors);
 }
 
 void
 AggInputsLoadStretches(AggInputs *inputs, Batch *batch, const MergeStretch *stretches,
-					   int nstretches, const ColumnVector **vectors)
+					   int nstretches, AggVector *vectors)
 {
+	int			n[2] = {0, 0};
 	int			from = 0;
 
-	FindColumns(inputs, batch, vectors);
-	if (!inputs->computed)
-		return;
+	BeginBatch(inputs);
+	if (inputs->rows[0] == NULL)
+	{
+		for (int side = 0; side < 2; side++)
+			inputs->rows[side] = MemoryContextAlloc(MemoryContextGetParent(inputs->cxt),
+													BF_BATCH_ROWS * sizeof(uint16));
+	}
 	for (int s = 0; s < nstretches; s++)
 	{
-		ComputeValues(inputs, batch, vectors, from, stretches[s].to, stretches[s].left ? 0 : 1);
+		int			side = stretches[s].left ? 0 : 1;
+
+		for (int e = from; e < stretches[s].to; e++)
+			inputs->rows[side][n[side]++] = (uint16) (batch->selection ? batch->selection[e] : e);
 		from = stretches[s].to;
 	}
-	UseComputed(inputs, vectors);
+	for (int side = 0; side < 2; side++)
+		LoadSide(inputs, batch, side, inputs->rows[side], n[side], vectors);
 }

@@ -335,9 +335,11 @@ KeepAllPointers(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec, con
 }
 
 void
-BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
+BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const AggVector *vector,
 				const uint16 *rows, int from, int to)
 {
+	const ColumnVector *vec = vector->column;
+
 	switch (agg->kind)
 	{
 		case BATCH_AGG_COUNT_ROWS:
@@ -359,7 +361,10 @@ BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
 			break;
 		case BATCH_AGG_SUM_NUMERIC:
 		case BATCH_AGG_AVG_NUMERIC:
-			ADD_ALL(NumericSumAdd);
+			if (vector->decimals != NULL)
+				NumericSumAddAll(agg, cell, vector->decimals, rows, from, to);
+			else
+				ADD_ALL(NumericSumAdd);
 			break;
 		case BATCH_AGG_SUM_FLOAT4:
 			ADD_ALL(AddFloat4);
@@ -398,8 +403,10 @@ BatchAggAdvanceTimes(const BatchAgg *agg, AggCell *cell, const int64 *times,
 
 void
 BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
-				const ColumnVector *vec, const uint16 *rows, int n)
+				const AggVector *vector, const uint16 *rows, int n)
 {
+	const ColumnVector *vec = vector->column;
+
 	switch (agg->kind)
 	{
 		case BATCH_AGG_COUNT_ROWS:
@@ -423,7 +430,10 @@ BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *g
 			break;
 		case BATCH_AGG_SUM_NUMERIC:
 		case BATCH_AGG_AVG_NUMERIC:
-			ADD_EACH(NumericSumAdd);
+			if (vector->decimals != NULL)
+				NumericSumAddEach(agg, cells, stride, groups, vector->decimals, rows, n);
+			else
+				ADD_EACH(NumericSumAdd);
 			break;
 		case BATCH_AGG_SUM_FLOAT4:
 			ADD_EACH(AddFloat4);

@@ -12,6 +12,7 @@
 #include "nodes/primnodes.h"
 #include "spec/key_class.h"
 #include "vector/batch.h"
+#include "vector/decimal_vector.h"
 
 typedef enum BatchAggKind
 {
@@ -67,11 +68,24 @@ typedef struct AggCell
 	int			scale;
 } AggCell;
 
+/* What an aggregate is advanced with. */
+typedef struct AggVector
+{
+	const ColumnVector *column; /* NULL: it reads none */
+	const DecimalVector *decimals;	/* sums of numerics: instead of the column, unless NULL */
+} AggVector;
+
 /* The kind of an aggregate call, BATCH_AGG_NONE when core must do it. */
 extern BatchAggKind BatchAggKindOf(const Aggref *aggref);
 
 /* Describe an aggregate call that has a kind. */
 extern void BatchAggInit(BatchAgg *agg, const Aggref *aggref, MemoryContext cxt);
+
+static inline bool
+BatchAggAddsNumerics(const BatchAgg *agg)
+{
+	return agg->kind == BATCH_AGG_SUM_NUMERIC || agg->kind == BATCH_AGG_AVG_NUMERIC;
+}
 
 static inline bool
 BatchAggIsMinMax(const BatchAgg *agg)
@@ -84,10 +98,10 @@ extern void AggCellReset(const BatchAgg *agg, AggCell *cell);
 
 /*
  * Add entries from <= i < to, which are the rows rows[i], or the rows i where
- * rows is NULL, to a cell; NULLs of vec do not count.  vec is NULL for
- * count(*) of all rows.
+ * rows is NULL, to a cell; NULLs of the vector do not count.  It has no column
+ * for count(*) of all rows.
  */
-extern void BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec,
+extern void BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const AggVector *vector,
 							const uint16 *rows, int from, int to);
 
 /* The same of rows which stand for that many each, see Batch.times: count(*) only. */
@@ -96,7 +110,7 @@ extern void BatchAggAdvanceTimes(const BatchAgg *agg, AggCell *cell, const int64
 
 /* Add each of n entries i to the cell at cells + groups[i] * stride. */
 extern void BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride,
-							const uint32 *groups, const ColumnVector *vec, const uint16 *rows,
+							const uint32 *groups, const AggVector *vector, const uint16 *rows,
 							int n);
 
 /* agg_cell.c: results, and cells on their way between processes or through files */

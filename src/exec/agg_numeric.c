@@ -122,6 +122,12 @@ SmallNumeric(Datum value, int128 *result, int *scale)
 	return exact;
 }
 
+bool
+NumericToInt128(Datum value, int128 *result, int *scale)
+{
+	return SmallNumeric(value, result, scale);
+}
+
 static NumericRest *
 RestOf(const BatchAgg *agg, AggCell *cell)
 {
@@ -242,6 +248,79 @@ NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value)
 		AddScaled(agg, cell, x, scale);
 	else
 		AddOther(agg, cell, value);
+}
+
+/* Can n of the values be added in 64 bits? */
+static inline bool
+SumFitsInt64(const DecimalVector *vec, int n)
+{
+	return vec->narrow != NULL && vec->min >= PG_INT64_MIN / BF_BATCH_ROWS &&
+		vec->max <= PG_INT64_MAX / BF_BATCH_ROWS && n <= BF_BATCH_ROWS;
+}
+
+void
+NumericSumAddAll(const BatchAgg *agg, AggCell *cell, const DecimalVector *vec, const uint16 *rows,
+				 int from, int to)
+{
+	int64		sum = 0;
+	int64		n = 0;
+
+	if (vec->scales != NULL || !SumFitsInt64(vec, to - from))
+	{
+		for (int i = from; i < to; i++)
+		{
+			int			row = rows ? rows[i] : i;
+
+			if (DecimalIsNull(vec, row))
+				continue;
+			cell->count++;
+			AddScaled(agg, cell, DecimalAt(vec, row), DecimalScaleAt(vec, row));
+		}
+		return;
+	}
+	if (vec->nulls == NULL)
+	{
+		if (rows == NULL)
+			for (int i = from; i < to; i++)
+				sum += vec->narrow[i];
+		else
+			for (int i = from; i < to; i++)
+				sum += vec->narrow[rows[i]];
+		n = to - from;
+	}
+	else
+	{
+		for (int i = from; i < to; i++)
+		{
+			int			row = rows ? rows[i] : i;
+
+			if (!vec->nulls[row])
+			{
+				sum += vec->narrow[row];
+				n++;
+			}
+		}
+	}
+	if (n == 0)
+		return;
+	cell->count += n;
+	AddScaled(agg, cell, sum, vec->min_scale);
+}
+
+void
+NumericSumAddEach(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
+				  const DecimalVector *vec, const uint16 *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		AggCell    *cell = &cells[(Size) groups[i] * stride];
+
+		if (DecimalIsNull(vec, row))
+			continue;
+		cell->count++;
+		AddScaled(agg, cell, DecimalAt(vec, row), DecimalScaleAt(vec, row));
+	}
 }
 
 /* Add value * times: the value, twice the value and so on, for the bits of times. */

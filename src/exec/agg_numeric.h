@@ -7,6 +7,7 @@
 
 #include "exec/agg_kernels.h"
 #include "utils/numeric.h"
+#include "vector/decimal_vector.h"
 
 /* Numerics that 128 bits cannot hold, and those that are no number. */
 struct NumericRest
@@ -20,6 +21,12 @@ struct NumericRest
 /* Add a numeric (not compressed, maybe with a short header); memory is the aggregate's. */
 extern void NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value);
 
+/* Add values, as BatchAggAdvance and BatchAggScatter do. */
+extern void NumericSumAddAll(const BatchAgg *agg, AggCell *cell, const DecimalVector *vec,
+							 const uint16 *rows, int from, int to);
+extern void NumericSumAddEach(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
+							  const DecimalVector *vec, const uint16 *rows, int n);
+
 /* Add the sum of another cell so many times, but not its count. */
 extern void NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times);
 
@@ -28,6 +35,12 @@ extern Numeric NumericSumResult(const AggCell *cell);
 
 /* Are all of the values numbers? */
 extern bool NumericSumIsFinite(const AggCell *cell);
+
+/*
+ * A numeric (not compressed) as an integer in units of 10^-scale, its display
+ * scale; false when it is none, or more than 36 decimals are needed.
+ */
+extern bool NumericToInt128(Datum value, int128 *result, int *scale);
 
 /* value * 10^-scale with that display scale, as core stores it; scale is 0 to 63. */
 extern Numeric NumericFromInt128(int128 value, int scale);

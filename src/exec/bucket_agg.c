@@ -42,7 +42,7 @@ typedef struct BucketAggState
 	AggGroups  *groups;			/* BY_KEY */
 	AggHash    *hash;			/* HASHED, and FINAL */
 	AggCounted *counted;		/* large groups of the join are counted; NULL: they are not */
-	const ColumnVector **vectors;	/* per aggregate, of a batch */
+	AggVector  *vectors;		/* per aggregate, of a batch */
 	const ColumnVector **columns;	/* per column, of a batch */
 	Datum	   *read_values;	/* FINAL: per column, of a row of the child */
 	bool	   *read_nulls;
@@ -106,14 +106,6 @@ CreateBucketAggState(CustomScan *cscan)
 	return (Node *) state;
 }
 
-/* The expression at a place of custom_exprs, prepared; NULL: none. */
-static ExprState *
-InitFilter(BucketAggState *state, CustomScan *cscan, int place)
-{
-	return place < 0 ? NULL :
-		ExecInitQual(list_nth_node(List, cscan->custom_exprs, place), &state->base.css.ss.ps);
-}
-
 /* The function is not called, yet to use it takes the same rights as in core's nodes. */
 static void
 CheckRights(Oid aggfnoid)
@@ -133,6 +125,7 @@ DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *a
 	AggInput   *in = &state->inputs.inputs[state->naggs];
 	int			column = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS), place);
 	int			arg = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_ARGS), place);
+	int			filter = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_FILTERS), place);
 	List	   *sides = list_nth(cscan->custom_private, AGG_PRIVATE_SIDES);
 
 	CheckRights(aggref->aggfnoid);
@@ -143,17 +136,11 @@ DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *a
 		state->packed_source[state->naggs] = column;
 	else if (column >= 0)
 		in->col = BatchInputColumn(&state->input, column);
-	if (arg >= 0)
-	{
-		in->arg = ExecInitExpr(list_nth(cscan->custom_exprs, arg), &state->base.css.ss.ps);
-		in->argbyval = agg->typbyval;
-		in->arglen = agg->typlen;
-	}
-	in->filter = InitFilter(state, cscan,
-							list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_FILTERS), place));
-	state->inputs.computed |= in->arg != NULL || in->filter != NULL;
 	if (sides != NIL)
 		in->side = list_nth_int(sides, place);
+	AggInputInit(&state->inputs, in, agg,
+				 filter < 0 ? NULL : list_nth(cscan->custom_exprs, filter),
+				 arg < 0 ? NULL : list_nth(cscan->custom_exprs, arg));
 	state->naggs++;
 }
 
@@ -178,8 +165,8 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 		{
 			/* expressions may read any of them */
 			source = BatchInputColumn(&state->input, source);
-			inputs->var_cols[inputs->nvars] = source;
-			inputs->var_places[inputs->nvars++] = i;
+			inputs->vars.var_cols[inputs->vars.nvars] = source;
+			inputs->vars.var_places[inputs->vars.nvars++] = i;
 		}
 		if (list_nth_int(roles, i) == BUCKET_AGG_INPUT)
 			continue;
@@ -211,15 +198,15 @@ AllocateOutput(BucketAggState *state, int n)
 	state->column_values = palloc(n * sizeof(Datum));
 	state->column_nulls = palloc(n * sizeof(bool));
 	state->cells = palloc0(n * sizeof(AggCell));
-	state->vectors = palloc0(n * sizeof(ColumnVector *));
+	state->vectors = palloc0(n * sizeof(AggVector));
 	state->columns = palloc0(n * sizeof(ColumnVector *));
 	state->read_values = palloc(n * sizeof(Datum));
 	state->read_nulls = palloc(n * sizeof(bool));
 	state->packed = palloc(n * sizeof(Datum));
 	state->packed_source = palloc(n * sizeof(int));
 	state->inputs.inputs = palloc0(n * sizeof(AggInput));
-	state->inputs.var_cols = palloc(n * sizeof(int));
-	state->inputs.var_places = palloc(n * sizeof(int));
+	state->inputs.vars.var_cols = palloc(n * sizeof(int));
+	state->inputs.vars.var_places = palloc(n * sizeof(int));
 }
 
 /* Have the join below count the rows of large groups. */
@@ -248,7 +235,7 @@ CountRows(BucketAggState *state)
 {
 	for (int i = 0; i < state->naggs; i++)
 	{
-		if (state->aggs[i].kind != BATCH_AGG_COUNT_ROWS || state->inputs.inputs[i].filter != NULL)
+		if (state->aggs[i].kind != BATCH_AGG_COUNT_ROWS || state->inputs.inputs[i].filter >= 0)
 			return;
 	}
 	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
@@ -289,14 +276,12 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 	}
 	state->queue.parent = CurrentMemoryContext;
 	AllocateOutput(state, list_length(cscan->custom_scan_tlist));
+	state->inputs.vars.slot = node->ss.ss_ScanTupleSlot;
+	state->inputs.vars.econtext = CreateExprContext(estate);
+	state->inputs.parent = &node->ss.ps;
+	state->inputs.cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate values",
+											  ALLOCSET_DEFAULT_SIZES);
 	DescribeOutput(state, cscan);
-	if (state->inputs.computed)
-	{
-		state->inputs.slot = node->ss.ss_ScanTupleSlot;
-		state->inputs.econtext = CreateExprContext(estate);
-		state->inputs.cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate values",
-												  ALLOCSET_DEFAULT_SIZES);
-	}
 	if (list_nth(cscan->custom_private, AGG_PRIVATE_SIDES) != NIL)
 		CountGroups(state);
 	CountRows(state);
@@ -386,7 +371,7 @@ AggregateAll(BucketAggState *state)
 				BatchAggAdvanceTimes(&state->aggs[i], &state->cells[i], batch->times,
 									 batch->selection, 0, batch->nselected);
 			else
-				BatchAggAdvance(&state->aggs[i], &state->cells[i], state->vectors[i],
+				BatchAggAdvance(&state->aggs[i], &state->cells[i], &state->vectors[i],
 								batch->selection, 0, batch->nselected);
 		}
 	}
@@ -454,8 +439,8 @@ NextGroup(BucketAggState *state)
 static void
 FillSlot(BucketAggState *state, TupleTableSlot *slot)
 {
-	for (int v = 0; v < state->inputs.nvars; v++)
-		slot->tts_isnull[state->inputs.var_places[v]] = true;
+	for (int v = 0; v < state->inputs.vars.nvars; v++)
+		slot->tts_isnull[state->inputs.vars.var_places[v]] = true;
 	for (int i = 0; i < state->naggs; i++)
 	{
 		int			place = state->agg_place[i];

@@ -50,8 +50,8 @@ typedef enum BucketAggRole
 
 /*
  * custom_plans is the one child; see bucket_join.h for what a column of it is,
- * of a FINAL stage's its place in the target list.  custom_exprs are lists of
- * conditions (filters) and expressions (arguments).
+ * of a FINAL stage's its place in the target list.  custom_exprs are filters
+ * and arguments of aggregates.
  */
 
 extern const CustomScanMethods bucket_agg_scan_methods;

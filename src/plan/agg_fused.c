@@ -9,6 +9,7 @@
 #include "compat.h"
 #include "exec/agg_kernels.h"
 #include "exec/bucket_agg.h"
+#include "exec/vector_exprs.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -35,6 +36,8 @@
 #define HASH_COST 0.4
 /* putting a row before an expression, in the same units */
 #define EXPRESSION_COST 0.5
+/* what is left of the cost of an expression that is computed for all rows of a batch at once */
+#define VECTOR_SHARE 0.2
 /* memory of a group, besides its cells and values */
 #define GROUP_BYTES 64
 
@@ -97,6 +100,7 @@ static bool
 ComputedHere(PlannerInfo *root, Node *expr, AggOutputs *result)
 {
 	QualCost	cost;
+	List	   *conditions = NIL;
 	ListCell   *lc;
 
 	if (contain_volatile_functions(expr) || contain_subplans(expr))
@@ -109,8 +113,17 @@ ComputedHere(PlannerInfo *root, Node *expr, AggOutputs *result)
 			return false;
 		result->inputs = list_append_unique(result->inputs, var);
 	}
-	cost_qual_eval_node(&cost, expr, root);
-	result->per_row += cost.startup + cost.per_tuple + EXPRESSION_COST * cpu_operator_cost;
+	if (VectorExprsTakes(expr, &conditions))
+	{
+		cost_qual_eval_node(&cost, expr, root);
+		result->per_row += VECTOR_SHARE * (cost.startup + cost.per_tuple);
+		expr = (Node *) conditions;
+	}
+	if (expr != NULL)
+	{
+		cost_qual_eval_node(&cost, expr, root);
+		result->per_row += cost.startup + cost.per_tuple + EXPRESSION_COST * cpu_operator_cost;
+	}
 	return true;
 }
 
@@ -569,7 +582,7 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			columns = lappend_int(columns, var ? ColumnOfChild(child, kind, (Node *) var) : -1);
 		args = lappend_int(args, !final && arg ? AddExpression(cscan, arg) : -1);
 		filters = lappend_int(filters, !final && aggref && aggref->aggfilter ?
-							  AddExpression(cscan, (Node *) make_ands_implicit(aggref->aggfilter)) : -1);
+							  AddExpression(cscan, (Node *) aggref->aggfilter) : -1);
 	}
 	foreach(lc, (List *) list_nth(private, PATH_INPUTS))
 	{
