@@ -74,6 +74,35 @@ SELECT measured('SELECT * FROM p_b LEFT JOIN plain USING (k)', 'Sort Disk') IS N
 COMMIT;
 RESET work_mem;
 
+-- more rows than memory holds, and a bucket that is more than that alone; rows of all widths, toasted and not; ends of the range beside NULLs
+CREATE TABLE wide AS SELECT CASE WHEN i % 3 = 0 THEN 5 WHEN i % 101 = 0 THEN NULL WHEN i % 103 = 0 THEN 9223372036854775807 WHEN i % 107 = 0 THEN -9223372036854775808 ELSE i % 2000 END::bigint k,
+	i w, i % 2 = 0 y, (i % 100)::smallint s, CASE WHEN i % 5 > 0 THEN 'text ' || i END u, ('n' || i)::name n, md5(i::text)::uuid g, (i || ' min')::interval d, ARRAY[i, i] a,
+	CASE WHEN i % 103 = 0 THEN 'infinity' WHEN i % 3 > 0 THEN '2026-01-01'::timestamp + (i % 50 || ' h')::interval END ts FROM generate_series(1, 12000) i;
+INSERT INTO wide (k, w, u) SELECT 6, -i, (SELECT string_agg(md5(i || '.' || j), '') FROM generate_series(1, 1500) j) FROM generate_series(1, 40) i;
+CREATE TABLE few_h AS SELECT i::bigint k, i v, 'infinity'::timestamp ts FROM generate_series(-2, 1500) i;
+INSERT INTO few_h VALUES (9223372036854775807, 1, NULL), (-9223372036854775808, 2, '2026-01-01 07:00'), (NULL, 3, '2026-01-01 08:00');
+UPDATE few_h SET ts = NULL WHERE v > 3;
+CREATE FOREIGN TABLE few_b (k bigint, v int, ts timestamp) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
+CREATE FOREIGN TABLE fewts_b (k bigint, v int, ts timestamp) SERVER bucketfdw OPTIONS (bucket_by 'ts', buckets '4');
+CREATE TABLE fewts_h AS TABLE few_h;
+INSERT INTO few_b SELECT * FROM few_h; INSERT INTO fewts_b SELECT * FROM few_h; ANALYZE wide; ANALYZE few_h; ANALYZE few_b; ANALYZE fewts_b; ANALYZE fewts_h;
+CREATE TABLE sizes (q text);
+INSERT INTO sizes VALUES
+	('SELECT f.v, w.* FROM few_b f JOIN wide w USING (k)'),
+	('SELECT count(*) FROM few_b f JOIN wide w USING (k)'),
+	('SELECT f.v, w.k, w.ts, w.u FROM wide w LEFT JOIN few_b f ON w.k = f.k'),
+	('SELECT f.v, w.k, w.w FROM wide w FULL JOIN few_b f ON w.k = f.k'),
+	('SELECT f.v, w.w FROM wide w FULL JOIN fewts_b f ON w.ts = f.ts'),
+	('SELECT f.v, a FROM few_b f JOIN (SELECT k, array_append(a, w) a FROM wide WHERE w > 0 OFFSET 0) w USING (k)'),
+	('SELECT count(*) FROM few_b f WHERE NOT EXISTS (SELECT FROM wide w WHERE w.k = f.k)');
+SELECT (routed(q)).answer, (routed(q)).side <> '' routed FROM sizes;
+SET work_mem = '64kB';
+SELECT (routed(q)).answer, (routed(q)).side <> '' routed FROM sizes;
+-- a rescan of rows in a file
+SELECT (routed('SELECT x, (SELECT count(*) FROM wide b LEFT JOIN few_b f ON f.k = b.k AND f.v > x * 100) FROM generate_series(0, 4) x')).answer;
+RESET work_mem;
+DROP TABLE wide, few_h, fewts_h, sizes; DROP FOREIGN TABLE few_b, fewts_b;
+
 -- classes of keys
 CREATE TABLE keys AS SELECT i, CASE WHEN i % 17 <> 0 THEN md5((i % 200)::text)::uuid END u, CASE WHEN i % 19 <> 0 THEN 'same prefix ' || i % 150 END t,
 	('c' || i % 90)::char(9) c, CASE i % 40 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN '-Infinity' ELSE i % 77 - 30.5 END::float8 f, (i % 133 - 60) / 7.0 n,

@@ -251,6 +251,40 @@ ExecBucketJoin(CustomScanState *node)
 	}
 }
 
+bool
+BucketJoinGivesBatches(const BucketJoinState *state)
+{
+	for (int i = 0; i < state->nout; i++)
+	{
+		if (state->out[i].side != JOIN_SIDE_EITHER && state->out[i].col < 0)
+			return false;
+	}
+	return true;
+}
+
+Batch *
+BucketJoinNextBatch(BucketJoinState *state)
+{
+	/* as ExecProcNode would */
+	if (state->base.css.ss.ps.chgParam != NULL)
+		ExecReScan(&state->base.css.ss.ps);
+	if (!state->started)
+		StartJoin(state);
+	for (;;)
+	{
+		if (state->in_group)
+		{
+			Batch	   *batch = JoinNodeNextBatch(state, NULL);
+
+			if (batch != NULL)
+				return batch;
+			JoinNodeCloseGroup(state);
+		}
+		if (!OpenNextUnit(state))
+			return NULL;
+	}
+}
+
 static void
 EndBucketJoin(CustomScanState *node)
 {

@@ -126,4 +126,10 @@ extern char *BatchInputKeyName(BatchInput *input, int key, int k, ExplainState *
 /* bucket_join.c: the state of a child that is a BucketJoin, else NULL */
 extern BucketJoinState *BucketJoinOf(PlanState *planstate);
 
+/* Can a topmost join be read in batches, since it gives nothing but columns of batches? */
+extern bool BucketJoinGivesBatches(const BucketJoinState *state);
+
+/* The next batch of a topmost join, in place of the rows it would give; NULL at the end. */
+extern Batch *BucketJoinNextBatch(BucketJoinState *state);
+
 #endif							/* BF_BUCKET_JOIN_STATE_H */

@@ -265,16 +265,17 @@ ExplainRouted(BucketJoinState *state, ExplainState *es)
 	for (int i = 0; i < 2; i++)
 	{
 		BatchInput *input = &state->input[i];
-		TuplesortInstrumentation stats;
+		int64		memory_kb;
+		int64		disk_kb;
 
 		if (input->kind != BATCH_INPUT_ROUTED)
 			continue;
 		ExplainPropertyText("Routed", i == 0 ? "Outer" : "Inner", es);
-		if (!es->analyze || input->routed == NULL || !RoutedInputStats(input->routed, &stats))
+		if (!es->analyze || input->routed == NULL || !RoutedInputStats(input->routed, &memory_kb, &disk_kb))
 			continue;
-		ExplainPropertyText("Sort Method", tuplesort_method_name(stats.sortMethod), es);
-		ExplainPropertyInteger(stats.spaceType == SORT_SPACE_TYPE_DISK ? "Sort Disk" : "Sort Memory",
-							   "kB", stats.spaceUsed, es);
+		ExplainPropertyInteger("Sort Memory", "kB", memory_kb, es);
+		if (disk_kb > 0)
+			ExplainPropertyInteger("Sort Disk", "kB", disk_kb, es);
 	}
 }
 

@@ -3,101 +3,114 @@
  *	  Rows of any plan, put into bucket groups and key order while the join
  *	  runs.
  *
- * One sort does it.  Its first column is a number made of the group and of
- * the leading bits of the first key, which decides nearly every comparison;
- * the key columns follow where that number does not decide alone.  The rows
- * of each group are counted on the way in, so that the sorted rows need not
- * say where a group ends.
+ * On the way in rows are put into their groups only, which is cheap; a group
+ * is sorted when it is opened, and then mostly fits the processor's caches.
  */
 #include "postgres.h"
 
-#include "access/tupdesc.h"
-#include "catalog/pg_collation_d.h"
-#include "catalog/pg_operator_d.h"
 #include "compat.h"
+#include "exec/bucket_join_state.h"
 #include "exec/routed_input.h"
+#include "exec/routed_sort.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/datum.h"
+#include "nodes/primnodes.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
-/* a batch ends at so many rows, or bytes of by-reference values */
+/* a batch ends at so many rows, or bytes of values that are copied for it */
 #define ROUTED_ROWS 2048
 #define ROUTED_BYTES (1024 * 1024)
-
-/* bits of the first sort column that hold the first key; the group is above them */
-#define IMAGE_BITS 47
-#define IMAGE_MAX ((UINT64CONST(1) << IMAGE_BITS) - 1)
-
-StaticAssertDecl(BF_MAX_BUCKETS <= 1 << (63 - IMAGE_BITS), "a group does not fit above the image");
 
 struct RoutedInput
 {
 	PlanState  *planstate;
+	BucketJoinState *join;		/* the plan, if it is a join that is read in batches */
+	int		   *join_cols;		/* per column, that of the batches */
 	MemoryContext cxt;
-	MemoryContext rowcxt;		/* keys of the row being routed */
+	MemoryContext rowcxt;		/* values of the row being routed */
 	MemoryContext batchcxt;		/* values of the present batch */
-	TupleDesc	desc;			/* of the sorted rows: the number, then the plan's columns */
-	TupleTableSlot *in;
-	TupleTableSlot *out;
-
-	int			nkeys;
-	const int  *keycols;
-	const KeyClass *classes;
-	const Oid  *types;
-	bool		image_decides;	/* equal numbers are equal keys */
+	TupleDesc	desc;			/* of the plan's rows */
+	RoutedLayout *layout;
+	RoutedKey	key;
 	bool		drop_nulls;
 	bool		keep_rows;		/* for rescans */
 
-	Tuplesortstate *sort;		/* NULL: rows not read yet */
-	int			ngroups;
-	int64	   *start;			/* per group: rows before it; one more entry for all rows */
-	int			group;			/* last one opened */
-	int64		position;		/* rows taken from the sort */
-	int64		end;			/* of the open group */
+	RoutedStore *store;			/* NULL: rows not read yet */
+	RoutedSort *sort;
+	Datum	   *values;			/* of the row being routed */
+	bool	   *nulls;
 
+	char	  **rows;			/* next rows of the group */
+	int			nrows;
+	int			next;			/* the first of them that is not in a batch */
 	Batch		batch;
+	bool	  **nulls_buffers;	/* per column */
+
+	bool		read;			/* in some pass */
+	int64		memory_kb;		/* most memory, and files, of all passes */
+	int64		disk_kb;
 };
 
 RoutedInput *
 RoutedInputCreate(PlanState *planstate)
 {
 	RoutedInput *routed = palloc0(sizeof(RoutedInput));
-	TupleDesc	child = ExecGetResultType(planstate);
 	Batch	   *batch = &routed->batch;
+	int			ncols;
 
 	routed->planstate = planstate;
+	routed->desc = ExecGetResultType(planstate);
+	ncols = Max(routed->desc->natts, 1);
 	routed->cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw routed input",
 										ALLOCSET_DEFAULT_SIZES);
 	routed->rowcxt = AllocSetContextCreate(routed->cxt, "bucketfdw routed row",
 										   ALLOCSET_SMALL_SIZES);
 	routed->batchcxt = AllocSetContextCreate(routed->cxt, "bucketfdw routed batch",
 											 ALLOCSET_DEFAULT_SIZES);
-	routed->desc = CreateTemplateTupleDesc(child->natts + 1);
-	TupleDescInitEntry(routed->desc, 1, "place", INT8OID, -1, 0);
-	for (int i = 1; i <= child->natts; i++)
-		TupleDescCopyEntry(routed->desc, (AttrNumber) (i + 1), child, (AttrNumber) i);
-	routed->in = MakeSingleTupleTableSlot(routed->desc, &TTSOpsVirtual);
-	routed->out = MakeSingleTupleTableSlot(routed->desc, &TTSOpsMinimalTuple);
+	routed->layout = RoutedLayoutCreate(routed->desc);
+	routed->values = palloc(ncols * sizeof(Datum));
+	routed->nulls = palloc(ncols * sizeof(bool));
 
-	batch->ncols = child->natts;
-	batch->cols = palloc0(Max(batch->ncols, 1) * sizeof(ColumnVector));
-	batch->loaded = palloc0(Max(batch->ncols, 1) * sizeof(bool));
+	batch->ncols = routed->desc->natts;
+	batch->cols = palloc0(ncols * sizeof(ColumnVector));
+	batch->loaded = palloc0(ncols * sizeof(bool));
 	return routed;
+}
+
+/* Is the plan a join of ours that gives columns, so that it can be read in batches? */
+static void
+FindJoin(RoutedInput *routed)
+{
+	BucketJoinState *join = BucketJoinOf(routed->planstate);
+	int		   *cols;
+	ListCell   *lc;
+	int			c = 0;
+
+	if (join == NULL || !BucketJoinGivesBatches(join))
+		return;
+	cols = palloc(Max(routed->desc->natts, 1) * sizeof(int));
+	foreach(lc, routed->planstate->plan->targetlist)
+	{
+		Var		   *var = (Var *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (!IsA(var, Var) || var->varno != INDEX_VAR || var->varattno <= 0)
+			return;
+		cols[c++] = var->varattno - 1;
+	}
+	routed->join = join;
+	routed->join_cols = cols;
 }
 
 void
 RoutedInputSetKeys(RoutedInput *routed, int nkeys, const int *keycols,
 				   const KeyClass *classes, const Oid *types)
 {
-	routed->nkeys = nkeys;
-	routed->keycols = keycols;
-	routed->classes = classes;
-	routed->types = types;
-	routed->image_decides = nkeys == 1 &&
-		(classes[0] == KEYCLASS_BOOL || classes[0] == KEYCLASS_DATE || classes[0] == KEYCLASS_OID ||
-		 (classes[0] == KEYCLASS_INT && types[0] != INT8OID));
+	routed->key.nkeys = nkeys;
+	routed->key.cols = keycols;
+	routed->key.classes = classes;
+	routed->key.types = types;
+	routed->sort = RoutedSortCreate(routed->layout, &routed->key);
+	FindJoin(routed);
 }
 
 void
@@ -106,13 +119,34 @@ RoutedInputDropNulls(RoutedInput *routed)
 	routed->drop_nulls = true;
 }
 
-void
-RoutedInputEnd(RoutedInput *routed)
+/* Take down what was used, before it is gone. */
+static void
+NoteUsage(RoutedInput *routed)
 {
-	ExecClearTuple(routed->out);
-	if (routed->sort != NULL)
-		tuplesort_end(routed->sort);
-	routed->sort = NULL;
+	int64		memory = (int64) RoutedStorePeakMemory(routed->store) / 1024;
+	int64		disk = RoutedStoreWritten(routed->store) / 1024 + RoutedSortDisk(routed->sort);
+
+	routed->memory_kb = Max(routed->memory_kb, memory);
+	routed->disk_kb = Max(routed->disk_kb, disk);
+}
+
+/* No group is open. */
+static void
+CloseGroup(RoutedInput *routed)
+{
+	RoutedSortClose(routed->sort);
+	routed->next = routed->nrows = 0;
+}
+
+void
+RoutedInputForget(RoutedInput *routed)
+{
+	if (routed->store == NULL)
+		return;
+	NoteUsage(routed);
+	CloseGroup(routed);
+	RoutedStoreFree(routed->store);
+	routed->store = NULL;
 }
 
 void
@@ -127,103 +161,24 @@ RoutedInputKeepsRows(const RoutedInput *routed)
 	return routed->keep_rows;
 }
 
-void
-RoutedInputForget(RoutedInput *routed)
-{
-	RoutedInputEnd(routed);
-	if (routed->start != NULL)
-		pfree(routed->start);
-	routed->start = NULL;
-}
+/*
+ * Reading the plan
+ */
 
-/* Before the first group. */
+/* Put a row into the store, unless it can match nothing. */
 static void
-GoToStart(RoutedInput *routed)
+RouteRow(RoutedInput *routed)
 {
-	routed->group = -1;
-	routed->position = routed->end = 0;
-}
-
-void
-RoutedInputStart(RoutedInput *routed)
-{
-	if (routed->sort == NULL)
-		return;
-	ExecClearTuple(routed->out);
-	tuplesort_rescan(routed->sort);
-	GoToStart(routed);
-}
-
-/* Leading bits of a key, in the order of keys; equal ones decide nothing unless image_decides. */
-static uint64
-ShortImage(KeyClass keyclass, Oid typid, Datum value)
-{
-	switch (keyclass)
-	{
-		case KEYCLASS_INT:
-		case KEYCLASS_BOOL:
-		case KEYCLASS_DATE:
-		case KEYCLASS_OID:
-			{
-				/* small numbers as they are; what is beyond is at the ends */
-				int64		limit = INT64CONST(1) << (IMAGE_BITS - 2);
-				int64		number = KeySort64(keyclass, typid, value);
-
-				return (uint64) (Min(Max(number, -limit), limit) + limit);
-			}
-		case KEYCLASS_NUMERIC:
-			return KeyNumericPrefix(value) >> (64 - IMAGE_BITS);
-		default:
-			return ((uint64) KeyImage64(keyclass, typid, value) ^ (UINT64CONST(1) << 63)) >>
-				(64 - IMAGE_BITS);
-	}
-}
-
-static Tuplesortstate *
-BeginSort(RoutedInput *routed)
-{
-	int			n = routed->image_decides ? 1 : 1 + routed->nkeys;
-	AttrNumber *attnums = palloc(n * sizeof(AttrNumber));
-	Oid		   *operators = palloc(n * sizeof(Oid));
-	Oid		   *collations = palloc(n * sizeof(Oid));
-	bool	   *nulls_first = palloc0(n * sizeof(bool));
-
-	attnums[0] = 1;
-	operators[0] = Int8LessOperator;
-	collations[0] = InvalidOid;
-	for (int k = 1; k < n; k++)
-	{
-		KeyClass	keyclass = routed->classes[k - 1];
-
-		attnums[k] = (AttrNumber) (routed->keycols[k - 1] + 2);
-		operators[k] = lookup_type_cache(routed->types[k - 1], TYPECACHE_LT_OPR)->lt_opr;
-		/* the order of files is that of bytes, whatever the collation of the column */
-		collations[k] = keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BPCHAR ?
-			C_COLLATION_OID : InvalidOid;
-	}
-	return tuplesort_begin_heap(routed->desc, n, attnums, operators, collations, nulls_first,
-								work_mem, NULL,
-								routed->keep_rows ? TUPLESORT_RANDOMACCESS : TUPLESORT_NONE);
-}
-
-/* Put a row of the plan into the sort, unless it can match nothing. */
-static void
-RouteRow(RoutedInput *routed, TupleTableSlot *slot)
-{
-	Datum	   *values = routed->in->tts_values;
-	bool	   *nulls = routed->in->tts_isnull;
-	int			natts = routed->batch.ncols;
-	uint64		image = IMAGE_MAX;
+	const RoutedKey *key = &routed->key;
+	Datum	   *values = routed->values;
+	bool	   *nulls = routed->nulls;
 	uint32		hash = 0;
 	int			group;
+	Size		size;
 
-	slot_getallattrs(slot);
-	ExecClearTuple(routed->in);
-	memcpy(values + 1, slot->tts_values, natts * sizeof(Datum));
-	memcpy(nulls + 1, slot->tts_isnull, natts * sizeof(bool));
-	for (int k = 0; k < routed->nkeys; k++)
+	for (int k = 0; k < key->nkeys; k++)
 	{
-		int			col = routed->keycols[k] + 1;
+		int			col = key->cols[k];
 
 		/* a NULL adds nothing to the hash: any group will do, but always the same one */
 		if (nulls[col])
@@ -232,117 +187,199 @@ RouteRow(RoutedInput *routed, TupleTableSlot *slot)
 				return;
 			continue;
 		}
-		if (TupleDescAttr(routed->desc, col)->attlen == -1)
+		if (routed->layout->cols[col].len == -1)
 			values[col] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[col]));
-		hash = KeyHash(routed->classes[k], routed->types[k], values[col], hash);
-		if (k == 0)
-			image = ShortImage(routed->classes[0], routed->types[0], values[col]);
+		hash = KeyHash(key->classes[k], key->types[k], values[col], hash);
 	}
-	group = KeyBucket(hash, routed->ngroups);
-	values[0] = Int64GetDatum((int64) (((uint64) group << IMAGE_BITS) | image));
-	nulls[0] = false;
-	ExecStoreVirtualTuple(routed->in);
-	tuplesort_puttupleslot(routed->sort, routed->in);
-	routed->start[group + 1]++;
+	group = KeyBucket(hash, RoutedStoreGroups(routed->store));
+	size = RoutedRowMeasure(routed->layout, values, nulls);
+	RoutedRowPack(routed->layout, RoutedStoreAdd(routed->store, group, size), size, values, nulls);
 }
 
-/* Read the plan to its end and sort its rows. */
+/* Put the rows of a plan that gives them one by one into the store. */
+static void
+RouteSlots(RoutedInput *routed)
+{
+	int			natts = routed->desc->natts;
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(routed->planstate);
+		MemoryContext old;
+
+		if (TupIsNull(slot))
+			return;
+		slot_getallattrs(slot);
+		memcpy(routed->values, slot->tts_values, natts * sizeof(Datum));
+		memcpy(routed->nulls, slot->tts_isnull, natts * sizeof(bool));
+		MemoryContextReset(routed->rowcxt);
+		old = MemoryContextSwitchTo(routed->rowcxt);
+		RouteRow(routed);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/* Put the rows of a join of ours into the store. */
+static void
+RouteBatches(RoutedInput *routed)
+{
+	int			ncols = routed->desc->natts;
+	const ColumnVector **vectors = palloc(Max(ncols, 1) * sizeof(ColumnVector *));
+	Batch	   *batch;
+
+	while ((batch = BucketJoinNextBatch(routed->join)) != NULL)
+	{
+		MemoryContext old;
+
+		for (int c = 0; c < ncols; c++)
+			vectors[c] = BatchColumn(batch, routed->join_cols[c]);
+		MemoryContextReset(routed->rowcxt);
+		old = MemoryContextSwitchTo(routed->rowcxt);
+		for (int i = 0; i < batch->nselected; i++)
+		{
+			int			row = batch->selection ? batch->selection[i] : i;
+
+			for (int c = 0; c < ncols; c++)
+			{
+				routed->values[c] = vectors[c]->values[row];
+				routed->nulls[c] = vectors[c]->nulls && vectors[c]->nulls[row];
+			}
+			RouteRow(routed);
+		}
+		MemoryContextSwitchTo(old);
+	}
+	pfree(vectors);
+}
+
+/* Read the plan to its end. */
 static void
 RouteRows(RoutedInput *routed, int ngroups)
 {
 	MemoryContext old = MemoryContextSwitchTo(routed->cxt);
-	Batch	   *batch = &routed->batch;
 
-	routed->ngroups = ngroups;
-	routed->start = palloc0((ngroups + 1) * sizeof(int64));
-	routed->sort = BeginSort(routed);
-	GoToStart(routed);
-	for (int c = 0; c < batch->ncols && batch->cols[c].values == NULL; c++)
-	{
-		batch->cols[c].values = palloc(ROUTED_ROWS * sizeof(Datum));
-		batch->cols[c].nulls = palloc(ROUTED_ROWS * sizeof(bool));
-	}
-	for (;;)
-	{
-		TupleTableSlot *slot;
-
-		MemoryContextSwitchTo(old);
-		slot = ExecProcNode(routed->planstate);
-		if (TupIsNull(slot))
-			break;
-		MemoryContextReset(routed->rowcxt);
-		MemoryContextSwitchTo(routed->rowcxt);
-		RouteRow(routed, slot);
-	}
-	ExecClearTuple(routed->in);
-	for (int g = 0; g < ngroups; g++)
-		routed->start[g + 1] += routed->start[g];
-	tuplesort_performsort(routed->sort);
+	routed->store = RoutedStoreCreate(routed->layout, ngroups, (Size) work_mem * 1024, NULL, NULL);
 	MemoryContextSwitchTo(old);
+	routed->read = true;
+	if (routed->join != NULL)
+		RouteBatches(routed);
+	else
+		RouteSlots(routed);
+	RoutedStoreFinish(routed->store);
+}
+
+/*
+ * Groups
+ */
+
+void
+RoutedInputStart(RoutedInput *routed)
+{
+	CloseGroup(routed);
 }
 
 static void
 CheckGroups(RoutedInput *routed, int ngroups)
 {
-	if (routed->sort == NULL)
+	if (routed->store == NULL)
 		RouteRows(routed, ngroups);
-	if (ngroups != routed->ngroups)
-		elog(ERROR, "rows routed to %d groups are read as %d", routed->ngroups, ngroups);
+	if (ngroups != RoutedStoreGroups(routed->store))
+		elog(ERROR, "rows routed to %d groups are read as %d",
+			 RoutedStoreGroups(routed->store), ngroups);
 }
 
 int64
 RoutedInputGroupRows(RoutedInput *routed, int ngroups, int group)
 {
 	CheckGroups(routed, ngroups);
-	return routed->start[group + 1] - routed->start[group];
+	return RoutedStoreRows(routed->store, group);
 }
 
 void
 RoutedInputOpenGroup(RoutedInput *routed, int ngroups, int group)
 {
-	int64		skipped;
-
 	CheckGroups(routed, ngroups);
-	if (group <= routed->group)
-		elog(ERROR, "group %d of routed rows is opened after group %d", group, routed->group);
-	skipped = routed->start[group] - routed->position;
-	if (skipped > 0 && !tuplesort_skiptuples(routed->sort, skipped, true))
-		elog(ERROR, "routed rows end before group %d", group);
-	routed->group = group;
-	routed->position = routed->start[group];
-	routed->end = routed->start[group + 1];
+	CloseGroup(routed);
+	RoutedSortOpen(routed->sort, routed->store, group);
 }
 
-/* A value that lives as long as the batch; the bytes taken for it are added. */
-static Datum
-KeepValue(Form_pg_attribute att, Datum value, Size *bytes)
+/*
+ * Put n values of a column into its vector; returns less than n where those
+ * that had to be detoasted take much memory.
+ */
+static int
+GatherColumn(RoutedInput *routed, int c, int n)
 {
-	struct varlena *ptr;
+	const RoutedLayout *layout = routed->layout;
+	const RoutedColumn *col = &layout->cols[c];
+	char	  **rows = routed->rows + routed->next;
+	Datum	   *values = routed->batch.cols[c].values;
+	bool	   *nulls = routed->nulls_buffers[c];
+	bool		any_null = false;
+	Size		bytes = 0;
 
-	if (att->attbyval)
-		return value;
-	ptr = (struct varlena *) DatumGetPointer(value);
-	if (att->attlen == -1 && (VARATT_IS_EXTERNAL(ptr) || VARATT_IS_COMPRESSED(ptr)))
+	for (int i = 0; i < n; i++)
 	{
-		/* in batches everything is plain */
-		ptr = pg_detoast_datum_packed(ptr);
-		*bytes += VARSIZE_ANY(ptr);
-		return PointerGetDatum(ptr);
+		nulls[i] = RoutedRowIsNull(layout, rows[i], c);
+		any_null |= nulls[i];
 	}
-	*bytes += datumGetSize(value, false, att->attlen);
-	return datumCopy(value, false, att->attlen);
+	routed->batch.cols[c].nulls = any_null ? nulls : NULL;
+	if (col->byval && col->len == 8)
+	{
+		for (int i = 0; i < n; i++)
+			values[i] = (Datum) *(int64 *) (rows[i] + col->offset);
+		return n;
+	}
+	if (col->byval && col->len == 4)
+	{
+		for (int i = 0; i < n; i++)
+			values[i] = Int32GetDatum(*(int32 *) (rows[i] + col->offset));
+		return n;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		values[i] = nulls[i] ? (Datum) 0 : RoutedRowValue(col, rows[i]);
+		if (col->len == -1 && !nulls[i] && VARATT_IS_EXTENDED(DatumGetPointer(values[i])) &&
+			!VARATT_IS_SHORT(DatumGetPointer(values[i])))
+		{
+			/* in batches everything is plain */
+			values[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[i]));
+			bytes += VARSIZE_ANY(DatumGetPointer(values[i]));
+			if (bytes > ROUTED_BYTES)
+				return i + 1;
+		}
+	}
+	return n;
 }
 
-/* Merging compares oid keys as 64-bit numbers; in a deformed tuple they have a sign. */
+/* Room for the rows of a batch, made on first use. */
 static void
-UnsignKeys(RoutedInput *routed, int row)
+MakeBatch(RoutedInput *routed)
 {
-	for (int k = 0; k < routed->nkeys; k++)
-	{
-		ColumnVector *vec = &routed->batch.cols[routed->keycols[k]];
+	MemoryContext old = MemoryContextSwitchTo(routed->cxt);
+	Batch	   *batch = &routed->batch;
 
-		if (routed->classes[k] == KEYCLASS_OID && !vec->nulls[row])
-			vec->values[row] = ObjectIdGetDatum(DatumGetObjectId(vec->values[row]));
+	routed->rows = palloc(ROUTED_ROWS * sizeof(char *));
+	routed->nulls_buffers = palloc(Max(batch->ncols, 1) * sizeof(bool *));
+	for (int c = 0; c < batch->ncols; c++)
+	{
+		batch->cols[c].values = palloc(ROUTED_ROWS * sizeof(Datum));
+		routed->nulls_buffers[c] = palloc(ROUTED_ROWS * sizeof(bool));
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Merging compares oid keys as 64-bit numbers; in a packed row they have a sign. */
+static void
+UnsignKeys(RoutedInput *routed, int n)
+{
+	for (int k = 0; k < routed->key.nkeys; k++)
+	{
+		Datum	   *values = routed->batch.cols[routed->key.cols[k]].values;
+
+		if (routed->key.classes[k] != KEYCLASS_OID)
+			continue;
+		for (int i = 0; i < n; i++)
+			values[i] = ObjectIdGetDatum(DatumGetObjectId(values[i]));
 	}
 }
 
@@ -351,42 +388,43 @@ RoutedInputNext(RoutedInput *routed)
 {
 	Batch	   *batch = &routed->batch;
 	MemoryContext old;
-	Size		bytes = 0;
-	int			n = 0;
+	int			n;
 
-	if (routed->position >= routed->end)
+	if (routed->rows == NULL)
+		MakeBatch(routed);
+	CHECK_FOR_INTERRUPTS();
+	if (routed->next == routed->nrows)
+	{
+		routed->nrows = RoutedSortNext(routed->sort, routed->rows, ROUTED_ROWS, ROUTED_BYTES);
+		routed->next = 0;
+	}
+	n = routed->nrows - routed->next;
+	if (n == 0)
 		return NULL;
 	MemoryContextReset(routed->batchcxt);
 	old = MemoryContextSwitchTo(routed->batchcxt);
-	while (n < ROUTED_ROWS && bytes < ROUTED_BYTES && routed->position < routed->end)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!tuplesort_gettupleslot(routed->sort, true, false, routed->out, NULL))
-			elog(ERROR, "routed rows end inside group %d", routed->group);
-		slot_getallattrs(routed->out);
-		for (int c = 0; c < batch->ncols; c++)
-		{
-			ColumnVector *vec = &batch->cols[c];
-
-			vec->nulls[n] = routed->out->tts_isnull[c + 1];
-			vec->values[n] = vec->nulls[n] ? (Datum) 0 :
-				KeepValue(TupleDescAttr(routed->desc, c + 1), routed->out->tts_values[c + 1], &bytes);
-		}
-		UnsignKeys(routed, n);
-		routed->position++;
-		n++;
-	}
+	for (int c = 0; c < batch->ncols; c++)
+		n = GatherColumn(routed, c, n);
 	MemoryContextSwitchTo(old);
+	UnsignKeys(routed, n);
+	routed->next += n;
 	BatchReset(batch, n);
 	memset(batch->loaded, true, batch->ncols * sizeof(bool));
 	return batch;
 }
 
 bool
-RoutedInputStats(RoutedInput *routed, TuplesortInstrumentation *stats)
+RoutedInputStats(RoutedInput *routed, int64 *memory_kb, int64 *disk_kb)
 {
-	if (routed->sort == NULL)
-		return false;
-	tuplesort_get_stats(routed->sort, stats);
-	return true;
+	if (routed->store != NULL)
+		NoteUsage(routed);
+	*memory_kb = routed->memory_kb;
+	*disk_kb = routed->disk_kb;
+	return routed->read;
+}
+
+void
+RoutedInputEnd(RoutedInput *routed)
+{
+	RoutedInputForget(routed);
 }

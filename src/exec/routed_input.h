@@ -3,14 +3,13 @@
  *	  Rows of any plan, put into bucket groups and key order while the join
  *	  runs: the side of a bucket join that is not bucketed by the join's key.
  *
- * Rows are sorted once, by group and key, in work_mem or temporary files.
+ * Rows are read once, and kept in work_mem or temporary files.
  */
 #ifndef BF_ROUTED_INPUT_H
 #define BF_ROUTED_INPUT_H
 
 #include "exec/key_vector.h"
 #include "nodes/execnodes.h"
-#include "utils/tuplesort.h"
 
 typedef struct RoutedInput RoutedInput;
 
@@ -24,7 +23,7 @@ extern void RoutedInputSetKeys(RoutedInput *routed, int nkeys, const int *keycol
 /* Leave out rows with a NULL key, which match nothing. */
 extern void RoutedInputDropNulls(RoutedInput *routed);
 
-/* Keep the sorted rows for rescans that change nothing in the plan below. */
+/* Keep the rows for rescans that change nothing in the plan below. */
 extern void RoutedInputKeepRows(RoutedInput *routed);
 
 /* Are they kept?  Then the plan below need not be read again. */
@@ -33,7 +32,7 @@ extern bool RoutedInputKeepsRows(const RoutedInput *routed);
 /* Forget all rows: the plan below is at its start again. */
 extern void RoutedInputForget(RoutedInput *routed);
 
-/* Begin with the first group again, with the rows that were not forgotten. */
+/* Groups are opened anew, with the rows that were not forgotten. */
 extern void RoutedInputStart(RoutedInput *routed);
 
 /*
@@ -42,14 +41,13 @@ extern void RoutedInputStart(RoutedInput *routed);
  */
 extern int64 RoutedInputGroupRows(RoutedInput *routed, int ngroups, int group);
 
-/* Groups are opened in ascending order; some may be left out. */
 extern void RoutedInputOpenGroup(RoutedInput *routed, int ngroups, int group);
 
 /* The next batch of the open group, in key order; NULL at its end. */
 extern Batch *RoutedInputNext(RoutedInput *routed);
 
-/* How the rows were sorted; false when they were not read. */
-extern bool RoutedInputStats(RoutedInput *routed, TuplesortInstrumentation *stats);
+/* Most memory that keeping and sorting the rows took, and temporary files; false when no rows were read. */
+extern bool RoutedInputStats(RoutedInput *routed, int64 *memory_kb, int64 *disk_kb);
 
 /* Give up memory and temporary files. */
 extern void RoutedInputEnd(RoutedInput *routed);
