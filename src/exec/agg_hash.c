@@ -230,7 +230,51 @@ CacheSlot(const Datum *values, int ncols)
 	return (uint32) (mix >> (64 - CACHE_BITS));
 }
 
-/* Find the group of each entry of a batch. */
+static inline bool
+SameBits(const Datum *a, const Datum *b, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
+
+/* Find the group of each entry of a batch, by one column: what most queries group by. */
+static void
+FindGroupsOfColumn(AggHash *hash, const Batch *batch, const ColumnVector *column)
+{
+	const Datum *values = column->values;
+	const bool *nulls = column->nulls;
+	const uint16 *selection = batch->selection;
+	int			n = batch->nselected;
+	uint32	   *cache_group = hash->cache_group;
+	Datum	   *cache_key = hash->cache_key;
+	uint32	   *groups = hash->groups;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			row = selection ? selection[i] : i;
+		Datum		value = values[row];
+		bool		isnull = nulls && nulls[row];
+		uint32		slot = CacheSlot(&value, 1);
+
+		if (isnull)
+			groups[i] = FindGroup(hash, &value, &isnull);
+		else
+		{
+			if (cache_group[slot] == 0 || cache_key[slot] != value)
+			{
+				cache_group[slot] = FindGroup(hash, &value, &isnull) + 1;
+				cache_key[slot] = value;
+			}
+			groups[i] = cache_group[slot] - 1;
+		}
+	}
+}
+
+/* The same by any columns. */
 static void
 FindGroups(AggHash *hash, const Batch *batch, const ColumnVector **columns)
 {
@@ -238,8 +282,6 @@ FindGroups(AggHash *hash, const Batch *batch, const ColumnVector **columns)
 	Datum	   *values = palloc(ncols * sizeof(Datum));
 	bool	   *nulls = palloc(ncols * sizeof(bool));
 
-	/* addresses mean other values now */
-	memset(hash->cache_group, 0, sizeof(hash->cache_group));
 	for (int i = 0; i < batch->nselected; i++)
 	{
 		int			row = batch->selection ? batch->selection[i] : i;
@@ -260,7 +302,7 @@ FindGroups(AggHash *hash, const Batch *batch, const ColumnVector **columns)
 		}
 		slot = CacheSlot(values, ncols);
 		key = &hash->cache_key[slot * ncols];
-		if (hash->cache_group[slot] == 0 || memcmp(key, values, ncols * sizeof(Datum)) != 0)
+		if (hash->cache_group[slot] == 0 || !SameBits(key, values, ncols))
 		{
 			hash->cache_group[slot] = FindGroup(hash, values, nulls) + 1;
 			memcpy(key, values, ncols * sizeof(Datum));
@@ -275,7 +317,12 @@ void
 AggHashAddBatch(AggHash *hash, const Batch *batch, const ColumnVector **columns,
 				const AggVector *vectors)
 {
-	FindGroups(hash, batch, columns);
+	/* addresses mean other values now */
+	memset(hash->cache_group, 0, sizeof(hash->cache_group));
+	if (hash->ncols == 1)
+		FindGroupsOfColumn(hash, batch, columns[0]);
+	else
+		FindGroups(hash, batch, columns);
 	for (int i = 0; i < hash->naggs; i++)
 		BatchAggScatter(&hash->aggs[i], &hash->cells[i], hash->naggs, hash->groups, &vectors[i],
 						batch->selection, batch->nselected);

@@ -12,12 +12,6 @@
 #include "exec/merge_join_state.h"
 #include "exec/merge_search.h"
 
-static inline int
-EndOfGroup(const KeyVector *kv, int from)
-{
-	return GroupEnd(kv, from, kv->exact && kv->entry_null == NULL);
-}
-
 void
 MergeCountBegin(MergeJoin *join)
 {

@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "exec/merge_join_state.h"
+#include "exec/merge_search.h"
 #include "exec/merge_single.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
@@ -166,6 +167,13 @@ MergeKeepKey(MergeJoin *join)
 	MemoryContextSwitchTo(old);
 }
 
+/* Where the group of the stored key ends in a batch that was just read; 0: the batch has no row of it. */
+static int
+StoredGroupEnd(const MergeJoin *join, const KeyVector *keys)
+{
+	return KeyVectorCompareBound(keys, 0, &join->store_key) == 0 ? EndOfGroup(keys, 0) : 0;
+}
+
 /* Copy the whole right group of the present key to the store. */
 static void
 StoreRightGroup(MergeJoin *join)
@@ -178,13 +186,8 @@ StoreRightGroup(MergeJoin *join)
 	right->pos = join->rto;
 	while (right->pos >= right->keys.n && MergeFetch(join, right, NULL))
 	{
-		int			i = 0;
-
-		while (i < right->keys.n &&
-			   KeyVectorCompareBound(&right->keys, i, &join->store_key) == 0)
-			i++;
-		GroupStoreAdd(join->store, &right->keys, 0, i);
-		right->pos = i;
+		right->pos = StoredGroupEnd(join, &right->keys);
+		GroupStoreAdd(join->store, &right->keys, 0, right->pos);
 	}
 	if (right->preserved)
 		join->store_matched = MemoryContextAllocExtended(join->keycxt,
@@ -274,6 +277,14 @@ EmitStored(MergeJoin *join, MergePairs *pairs)
 		return;
 	}
 	chunk = UseChunk(join, pairs);
+	/* a frequent key that the right side has once, and last in its unit */
+	if (chunk->nrows == 1)
+	{
+		int			end = Min(join->lto, join->l + MERGE_PAIRS - pairs->n);
+
+		while (join->l < end)
+			AddPair(pairs, KeyVectorRow(&join->left.keys, join->l++), 0);
+	}
 	while (join->l < join->lto && !IsFull(pairs))
 	{
 		AddPair(pairs, KeyVectorRow(&join->left.keys, join->l), join->r);
@@ -304,13 +315,9 @@ EmitStoredLeftDone(MergeJoin *join, MergePairs *pairs)
 	}
 	left->pos = join->lto;
 	if (left->pos >= left->keys.n && MergeFetch(join, left, NULL) &&
-		KeyVectorCompareBound(&left->keys, 0, &join->store_key) == 0)
+		(join->lto = StoredGroupEnd(join, &left->keys)) > 0)
 	{
 		join->lfrom = 0;
-		join->lto = 1;
-		while (join->lto < left->keys.n &&
-			   KeyVectorCompareBound(&left->keys, join->lto, &join->store_key) == 0)
-			join->lto++;
 		join->phase = PHASE_STORED;
 	}
 	else

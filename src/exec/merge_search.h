@@ -9,6 +9,8 @@
 
 /* steps taken one by one before a search starts to gallop */
 #define LINEAR_STEPS 8
+/* the same before a look is taken whether the rest of the vector is one group */
+#define LINEAR_GROUP 32
 
 /* First index at or after from with k[index] >= want; starts slow, then gallops. */
 static inline int
@@ -80,8 +82,15 @@ GroupEnd(const KeyVector *kv, int from, bool exact)
 	if (exact)
 	{
 		int64		key = kv->k64[from];
+		int			few = Min(kv->n, from + LINEAR_GROUP);
 
-		while (i < kv->n && kv->k64[i] == key)
+		while (i < few && kv->k64[i] == key)
+			i++;
+		if (i < few || i == kv->n)
+			return i;
+		if (kv->k64[kv->n - 1] == key)
+			return kv->n;
+		while (kv->k64[i] == key)
 			i++;
 	}
 	else
@@ -90,6 +99,13 @@ GroupEnd(const KeyVector *kv, int from, bool exact)
 			i++;
 	}
 	return i;
+}
+
+/* The same of a group about which nothing else is known. */
+static inline int
+EndOfGroup(const KeyVector *kv, int from)
+{
+	return GroupEnd(kv, from, kv->exact && kv->entry_null == NULL);
 }
 
 #endif							/* BF_MERGE_SEARCH_H */
