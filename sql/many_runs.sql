@@ -209,6 +209,57 @@ SELECT count(*) FROM mr_g_h JOIN mr_n_h USING (k);
 SELECT count(DISTINCT k), count(*) FROM mr_n_h;
 RESET max_parallel_workers_per_gather; RESET enable_hashagg; RESET enable_mergejoin;
 DROP FUNCTION rows_of;
+-- Groups of very many runs are joined some runs at a time, the other tables whole each time: wherever rows of a key may
+-- be in several units, and not where rows are counted.
+CREATE TABLE mr_s_h (k int, v int, n numeric, f float8);
+INSERT INTO mr_s_h SELECT CASE WHEN g % 37 = 0 THEN NULL WHEN g % 5 = 0 THEN 11 ELSE g * 31 % 1500 END, g, g / 8.0, g FROM generate_series(1, 13000) g;
+CREATE TABLE mr_t_h (k bigint, w int); INSERT INTO mr_t_h SELECT CASE WHEN g % 50 = 0 THEN NULL ELSE g END, g % 9 FROM generate_series(-100, 900) g;
+INSERT INTO mr_t_h VALUES (11, 100), (11, 101), (12, 102);
+CREATE FOREIGN TABLE mr_s_b (k int, v int, n numeric, f float8) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+CREATE FOREIGN TABLE mr_t_b (k bigint, w int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
+INSERT INTO mr_t_b TABLE mr_t_h;
+DO $$
+BEGIN
+	FOR i IN 0 .. 129 LOOP
+		INSERT INTO mr_s_b SELECT * FROM mr_s_h WHERE v % 130 = i;
+		COMMIT;
+	END LOOP;
+END
+$$;
+ANALYZE mr_s_h; ANALYZE mr_t_h; ANALYZE mr_s_b; ANALYZE mr_t_b;
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT count(*), sum(v), sum(n), sum(f), max(w) FROM mr_s_b JOIN mr_t_b USING (k)',
+	'SELECT count(*), sum(n), count(w), sum(w) FROM mr_s_b LEFT JOIN mr_t_b USING (k)',
+	'SELECT count(*), sum(n), count(w), sum(w) FROM mr_s_b RIGHT JOIN mr_t_b USING (k)',
+	'SELECT count(*), sum(n), count(w), sum(w) FROM mr_s_b FULL JOIN mr_t_b USING (k)',
+	'SELECT count(*), sum(n) FROM mr_s_b s JOIN mr_t_b t ON s.k = t.k AND s.v % 9 = t.w',
+	'SELECT count(*), sum(n) FROM mr_s_b s WHERE EXISTS (SELECT FROM mr_t_b t WHERE s.k = t.k AND s.v > t.w)',
+	'SELECT count(*), sum(n) FROM mr_s_b s WHERE NOT EXISTS (SELECT FROM mr_t_b t WHERE s.k = t.k)',
+	'SELECT count(*), sum(w) FROM mr_t_b t WHERE EXISTS (SELECT FROM mr_s_b s WHERE s.k = t.k AND s.v % 3 = t.w % 3)',
+	'SELECT count(*), sum(w) FROM mr_t_b t WHERE NOT EXISTS (SELECT FROM mr_s_b s WHERE s.k = t.k)',
+	'SELECT w, count(*), sum(n) FROM mr_s_b JOIN mr_t_b USING (k) GROUP BY w',
+	'SELECT w, v % 5, count(*) FROM mr_s_b RIGHT JOIN mr_t_b USING (k) GROUP BY w, v % 5',
+	'SELECT k, count(*), sum(n) FROM mr_s_b JOIN mr_t_b USING (k) GROUP BY k',
+	'SELECT count(*), sum(s.n), sum(u.w) FROM mr_s_b s JOIN mr_t_b t USING (k) JOIN mr_t_b u USING (k)',
+	'SELECT count(*), sum(s.n), sum(u.v) FROM mr_s_b s JOIN mr_t_b t USING (k) JOIN mr_s_b u USING (k) WHERE u.v < 40',
+	'SELECT count(*) FROM mr_s_b JOIN mr_t_b USING (k)',
+	'SELECT w, (SELECT sum(n) FROM mr_s_b s JOIN mr_t_b u USING (k) WHERE u.w > t.w) FROM mr_t_b t WHERE k BETWEEN 3 AND 9']) q;
+SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET max_parallel_workers_per_gather = 2;
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT count(*), sum(v), sum(n), max(w) FROM mr_s_b JOIN mr_t_b USING (k)',
+	'SELECT count(*), sum(n), count(w), sum(w) FROM mr_s_b LEFT JOIN mr_t_b USING (k)',
+	'SELECT w, count(*), sum(n) FROM mr_s_b JOIN mr_t_b USING (k) GROUP BY w']) q;
+RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
+SET max_parallel_workers_per_gather = 0; SET enable_hashjoin = off; SET enable_nestloop = off;
+SELECT q, measured(q, 'Units') AS units, measured(q, 'Max Runs per Bucket') AS runs FROM unnest(ARRAY[
+	'SELECT count(*), sum(n) FROM mr_s_b JOIN mr_t_b USING (k)',
+	'SELECT count(*), sum(n) FROM mr_t_b LEFT JOIN mr_s_b USING (k)',
+	'SELECT k, count(*), sum(n) FROM mr_s_b JOIN mr_t_b USING (k) GROUP BY k',
+	'SELECT count(*), sum(a.n) FROM mr_s_b a JOIN mr_s_b b USING (k) WHERE b.v < 100',
+	'SELECT count(*) FROM mr_s_b JOIN mr_t_b USING (k)']) q;
+RESET max_parallel_workers_per_gather; RESET enable_hashjoin; RESET enable_nestloop;
+DROP FOREIGN TABLE mr_s_b, mr_t_b;
+DROP TABLE mr_s_h, mr_t_h;
 DROP VIEW mr_x_h, mr_y_h, mr_m_h;
 DROP FOREIGN TABLE mr_n_b;
 DROP TABLE mr_n_h;

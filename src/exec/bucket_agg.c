@@ -304,6 +304,7 @@ NextBatch(BucketAggState *state)
 		state->started = true;
 		/* rows of one key may be read in several units */
 		state->queue.split = true;
+		state->queue.slice_runs = true;
 		BatchInputStart(input);
 		if (input->gate_closed)
 			return NULL;

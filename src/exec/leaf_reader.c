@@ -448,7 +448,16 @@ SetPart(LeafReader *leaf, const UnitPart *part)
 	if (part == NULL || leaf->nunit == 0)
 		return;
 	leaf->part = *part;
-	if (leaf->partcols != NULL)
+	if (part->nslices > 1 && part->by_runs)
+	{
+		int			n = 0;
+
+		for (int i = part->slice; i < leaf->nunit; i += part->nslices)
+			leaf->unit[n++] = leaf->unit[i];
+		leaf->nunit = n;
+		leaf->part.nslices = 0;
+	}
+	if (leaf->partcols != NULL || leaf->nunit == 0)
 		return;
 	/* all files are sorted by the same keys */
 	spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->unit[0]].file].spec];
@@ -464,8 +473,8 @@ LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPar
 	leaf->nkeys = nkeys;
 	leaf->ramp = 0;
 	CollectRuns(leaf, ngroups, group);
-	SetPart(leaf, part);
 	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nunit);
+	SetPart(leaf, part);
 	if (leaf->nunit > MERGE_FAN_IN)
 	{
 		MergePassesOpen(leaf);

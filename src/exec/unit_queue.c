@@ -82,6 +82,8 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 	int64		total = 0;
 	int64		limit;
 	bool		can_cut = inputs(queue->arg, &cutter);
+	bool		slice_runs = can_cut && queue->split && queue->slice_runs;
+	bool		sliced = false;
 	List	   *units = NIL;
 	ListCell   *lc;
 	uint64		fingerprint = (uint64) queue->ngroups;
@@ -100,17 +102,34 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 	cutter.max_slices = UNITS_PER_PROCESS * (queue->shared ? queue->shared->nprocesses : 1);
 	for (int g = 0; g < queue->ngroups; g++)
 	{
+		List	   *parts = NIL;
+
 		CHECK_FOR_INTERRUPTS();
+		if (rows[g] == 0)
+			continue;
 		if (can_cut && limit > 0 && rows[g] > limit)
-			units = list_concat(units, UnitCutterCut(&cutter, queue->ngroups, g, rows[g], limit));
-		else if (rows[g] > 0)
+			parts = UnitCutterCut(&cutter, queue->ngroups, g, rows[g], limit);
+		else if (slice_runs)
+		{
+			parts = UnitCutterSliceRuns(&cutter, queue->ngroups, g, rows[g]);
+			sliced |= parts != NIL;
+		}
+		if (parts == NIL)
 		{
 			Unit	   *unit = palloc0(sizeof(Unit));
 
 			unit->group = g;
 			unit->rows = unit->work = rows[g];
-			units = lappend(units, unit);
+			parts = list_make1(unit);
 		}
+		units = list_concat(units, parts);
+	}
+	if (limit == 0 && queue->shared == NULL && !sliced)
+	{
+		/* the groups as they are, in their order */
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(queue->cxt);
+		return;
 	}
 	queue->list = palloc(Max(list_length(units), 1) * sizeof(Unit));
 	queue->nlist = 0;
@@ -123,7 +142,7 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 		fingerprint = hash_combine64(hash_combine64(fingerprint, (uint64) unit->group),
 									 (uint64) unit->work);
 		UnitMeterCount(&queue->meter, queue->ngroups, unit->group,
-					   unit->part.from || unit->part.to, unit->rows);
+					   unit->part.from || unit->part.to || unit->part.by_runs, unit->rows);
 	}
 	qsort(queue->list, queue->nlist, sizeof(Unit), CompareUnits);
 	if (queue->shared != NULL)
@@ -143,7 +162,7 @@ UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitInputs inputs, 
 	UnitMeterBegin(&queue->meter);
 	if (queue->cxt != NULL)
 		MemoryContextReset(queue->cxt);
-	if (queue->shared == NULL && bf_debug_unit_rows == 0)
+	if (queue->shared == NULL && bf_debug_unit_rows == 0 && !queue->slice_runs)
 		return;
 	if (queue->cxt == NULL)
 		queue->cxt = AllocSetContextCreate(queue->parent, "bucketfdw units", ALLOCSET_SMALL_SIZES);
