@@ -332,7 +332,50 @@ CREATE FOREIGN TABLE one (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k'
 INSERT INTO one SELECT -g, repeat('r', CASE WHEN g % 1000 = 0 THEN 1000000 ELSE 5 END) FROM generate_series(1, 20000) g;
 SELECT count(*), sum(k), sum(length(v)) FROM one;
 DROP FOREIGN TABLE one;
+-- memory is used again, in other pieces, for tables of few and of many buckets; what a savepoint took comes back
+CREATE FOREIGN TABLE few (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
+CREATE FOREIGN TABLE lots (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2048');
+CREATE TABLE few_h (k int, v text);
+CREATE TABLE lots_h (k int, v text);
+BEGIN;
+INSERT INTO few_h SELECT g, repeat(chr(65 + g % 26), g % 300) FROM generate_series(1, 12000) g;
+INSERT INTO lots_h SELECT -g, repeat(chr(97 + g % 26), g % 50) FROM generate_series(1, 20000) g;
+INSERT INTO few TABLE few_h;
+INSERT INTO lots TABLE lots_h;
+SAVEPOINT a;
+INSERT INTO few SELECT k, 'gone' || v FROM few_h;
+INSERT INTO lots SELECT k, 'gone' || v FROM lots_h;
+ROLLBACK TO a;
+INSERT INTO few TABLE lots_h;
+INSERT INTO lots TABLE few_h;
+SAVEPOINT b;
+INSERT INTO few SELECT k, 'kept' || v FROM few_h;
+INSERT INTO lots SELECT k, 'kept' || v FROM lots_h;
+RELEASE b;
+SELECT same_rows('few', '(SELECT * FROM few_h UNION ALL SELECT * FROM lots_h UNION ALL SELECT k, ''kept'' || v FROM few_h)');
+INSERT INTO lots SELECT k, 'last' FROM few_h;
+COMMIT;
+SELECT same_rows('lots', '(SELECT * FROM lots_h UNION ALL SELECT * FROM few_h UNION ALL SELECT k, ''kept'' || v FROM lots_h UNION ALL SELECT k, ''last'' FROM few_h)');
+DROP FOREIGN TABLE few, lots;
+DROP TABLE few_h, lots_h;
 RESET work_mem;
+-- more files than are fsynced at once, in a transaction and in savepoints that end either way
+CREATE FOREIGN TABLE heavy (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '80', compression 'none');
+INSERT INTO heavy SELECT g, g || repeat('x', 8000) FROM generate_series(1, 16000) g;
+SELECT files_of('heavy') > 64 AS each_its_own, count(*), sum(length(v)) FROM heavy;
+BEGIN;
+SAVEPOINT a;
+INSERT INTO heavy SELECT -g, g || repeat('y', 8000) FROM generate_series(1, 16000) g;
+SELECT files_of('heavy') > 128 AS each_its_own, count(*) FROM heavy;
+ROLLBACK TO a;
+SAVEPOINT b;
+INSERT INTO heavy SELECT g + 16000, g || repeat('z', 8000) FROM generate_series(1, 16000) g;
+RELEASE b;
+SELECT files_of('heavy') > 128 AS each_its_own, count(*), sum(k) FROM heavy;
+COMMIT;
+SELECT count(*), sum(length(v)), min(k), max(k) FROM heavy;
+SELECT count(*) FROM bucketfdw.verify('heavy');
+DROP FOREIGN TABLE heavy;
 
 -- 9. many small writes in a transaction make few files
 CREATE FOREIGN TABLE small (k int, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '64');

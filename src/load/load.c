@@ -218,7 +218,8 @@ Spill(void)
 		RowSet	   *set = LargestSet();
 
 		if (set == NULL || set->mem == 0 ||
-			bf_load.pool.used + bf_load.pool.sort <= bf_load.pool.budget / 2)
+			(bf_load.pool.used + bf_load.pool.sort <= bf_load.pool.budget / 2 &&
+			 !RowPoolHoldsTooMuch(&bf_load.pool)))
 			break;
 		SpillSet(set);
 	}

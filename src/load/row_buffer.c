@@ -11,12 +11,8 @@
 #include "load/spill.h"
 #include "utils/memutils.h"
 
-#define PIECE_MIN	256
-#define PIECE_MAX	(64 * 1024)
 #define PIECE_HEADER	offsetof(RowPiece, data)
 #define CHUNK_SIZE	(sizeof(RowBucket) * ROW_CHUNK_BUCKETS)
-
-StaticAssertDecl(offsetof(RowPiece, data) % 8 == 0, "rows must be 8-byte aligned");
 
 /* An empty set.  It lives until RowSetFree, in the pool's context. */
 RowSet *
@@ -37,18 +33,15 @@ RowSetCreate(RowPool *pool, RowLayout *layout)
 static void
 AddPiece(RowSet *set, RowBucket *bucket, Size rowsize)
 {
-	Size		size = PIECE_MIN;
+	Size		size = ROW_PIECE_MIN;
 	RowPiece   *piece;
 
-	while (size < PIECE_MAX && (size < (Size) bucket->bytes / 4 || size < PIECE_HEADER + rowsize))
+	while (size < ROW_PIECE_MAX && (size < (Size) bucket->bytes / 4 || size < PIECE_HEADER + rowsize))
 		size *= 2;
 	if (size < PIECE_HEADER + rowsize)
 		size = PIECE_HEADER + rowsize;
 
-	piece = MemoryContextAllocHuge(set->pool->cxt, size);
-	piece->next = NULL;
-	piece->size = size;
-	piece->end = piece->data;
+	piece = RowPoolTake(set->pool, size);
 	if (bucket->last)
 	{
 		bucket->last->end = bucket->next;
@@ -61,7 +54,6 @@ AddPiece(RowSet *set, RowBucket *bucket, Size rowsize)
 	bucket->limit = (char *) piece + size;
 
 	set->mem += size;
-	set->pool->used += size;
 }
 
 /*
@@ -113,8 +105,7 @@ FreeBucketPieces(RowSet *set, RowBucket *bucket)
 		RowPiece   *next = piece->next;
 
 		set->mem -= piece->size;
-		set->pool->used -= piece->size;
-		pfree(piece);
+		RowPoolGiveBack(set->pool, piece);
 		piece = next;
 	}
 	bucket->first = bucket->last = NULL;
@@ -146,7 +137,10 @@ RowSetFreeMemory(RowSet *set)
 	}
 	set->max_bucket_rows = 0;
 	if (set->pool->used == 0)
+	{
 		set->pool->sort = 0;
+		RowPoolRewind(set->pool);
+	}
 }
 
 /* Move the rows of one bucket; those that fit into the free end are copied. */

@@ -7,16 +7,8 @@
 #define BF_ROW_BUFFER_H
 
 #include "load/row_format.h"
+#include "load/row_pool.h"
 #include "nodes/pg_list.h"
-
-/* A piece of memory with rows of one bucket, one after the other. */
-typedef struct RowPiece
-{
-	struct RowPiece *next;
-	Size		size;			/* of the allocation */
-	char	   *end;			/* end of the rows, valid once the piece is not the last */
-	char		data[FLEXIBLE_ARRAY_MEMBER];
-} RowPiece;
 
 typedef struct RowBucket
 {
@@ -29,15 +21,6 @@ typedef struct RowBucket
 } RowBucket;
 
 #define ROW_CHUNK_BUCKETS 64
-
-/* Memory shared by all sets of a transaction. */
-typedef struct RowPool
-{
-	MemoryContext cxt;
-	Size		used;			/* bytes of pieces and chunks */
-	Size		sort;			/* what sorting the largest bucket needs */
-	Size		budget;
-} RowPool;
 
 typedef struct RowSet
 {
@@ -63,12 +46,6 @@ RowSetBucket(const RowSet *set, int bucket)
 	RowBucket  *chunk = set->chunks[bucket / ROW_CHUNK_BUCKETS];
 
 	return chunk ? &chunk[bucket % ROW_CHUNK_BUCKETS] : NULL;
-}
-
-static inline bool
-RowPoolIsFull(const RowPool *pool)
-{
-	return pool->used + pool->sort > pool->budget;
 }
 
 extern RowSet *RowSetCreate(RowPool *pool, RowLayout *layout);

@@ -230,7 +230,7 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
 
 	if (state.write.nfiles > 0)
 	{
-		StoreSyncDirectories();
+		StoreSync();
 		state.write.column_stats = LoadStatsEnd(state.stats);
 		ManifestInsert(rel, &state.write, cid);
 	}

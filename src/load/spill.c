@@ -135,6 +135,8 @@ RowSetFree(RowSet *set)
 	ListCell   *lc;
 
 	RowSetFreeMemory(set);
+	if (set->pool->used == 0)
+		RowPoolRelease(set->pool);
 	pfree(set->chunks);
 	foreach(lc, set->runs)
 		FreeRun(lfirst(lc));

@@ -212,12 +212,7 @@ void
 StoreFinish(StoreWriter *writer)
 {
 	WriteOut(writer, writer->buffer, writer->used);
-	if (FileSync(writer->vfd, WAIT_EVENT_DATA_FILE_IMMEDIATE_SYNC) < 0)
-		ereport(data_sync_elevel(ERROR),
-				(errcode_for_file_access(),
-				 errmsg("could not fsync file \"%s\": %m", writer->path)));
-	PendingFileClosed(writer->file_id);
-	FileClose(writer->vfd);
+	PendingFileFinished(writer->file_id);
 	pfree(writer->buffer);
 	pfree(writer);
 }

@@ -25,14 +25,15 @@ extern StoreWriter *StoreCreate(Oid relid, int first_bucket);
 extern uint64 StoreFileId(StoreWriter *writer);
 extern FileSink *StoreSink(StoreWriter *writer);
 
-/* Flush, fsync and close; directories are synced by StoreSyncDirectories. */
+/* Write what is left; it is fsynced with other files, at the latest by StoreSync. */
 extern void StoreFinish(StoreWriter *writer);
 
 /*
- * fsync the directories this transaction created files or directories in.
- * Call once per write, before the manifest row is inserted.
+ * fsync the finished files, then the directories this transaction created
+ * files or directories in.  Call once per write, before the manifest row is
+ * inserted.
  */
-extern void StoreSyncDirectories(void);
+extern void StoreSync(void);
 
 /*
  * Open a file for reading.  A missing file raises an error naming it and what

@@ -14,6 +14,7 @@
 #include "storage/file_store.h"
 #include "storage/pending.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 typedef struct PendingFile
 {
@@ -22,6 +23,7 @@ typedef struct PendingFile
 	int			first_bucket;
 	int			nest;
 	File		vfd;			/* -1: closed */
+	bool		unsynced;		/* written to its end, but not yet fsynced */
 } PendingFile;
 
 typedef struct PendingDrop
@@ -39,6 +41,9 @@ typedef struct PendingDirectory
 	bool		dirty;
 } PendingDirectory;
 
+/* so many files wait to be fsynced together */
+#define SYNC_FILES 64
+
 void		(*store_discard_hook) (Oid relid) = NULL;
 void		(*store_seal_hook) (Oid relid) = NULL;
 
@@ -46,6 +51,7 @@ void		(*store_seal_hook) (Oid relid) = NULL;
 static PendingFile *files = NULL;
 static int	nfiles = 0;
 static int	files_room = 0;
+static int	nunsynced = 0;
 static PendingDrop *drops = NULL;
 static int	ndrops = 0;
 static int	drops_room = 0;
@@ -121,6 +127,7 @@ PendingAddFile(Oid relid, uint64 file_id, int first_bucket, File vfd)
 	entry->first_bucket = first_bucket;
 	entry->nest = GetCurrentTransactionNestLevel();
 	entry->vfd = vfd;
+	entry->unsynced = false;
 	PendingNoteWrite();
 }
 
@@ -134,13 +141,43 @@ FindFile(uint64 file_id)
 	return NULL;
 }
 
+/* fsync and close the files that are written to their end. */
+static void
+SyncFiles(void)
+{
+	for (int i = 0; i < nfiles && nunsynced > 0; i++)
+	{
+		PendingFile *entry = &files[i];
+
+		if (!entry->unsynced)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		if (FileSync(entry->vfd, WAIT_EVENT_DATA_FILE_IMMEDIATE_SYNC) < 0)
+			ereport(data_sync_elevel(ERROR),
+					(errcode_for_file_access(),
+					 errmsg("could not fsync file \"%s\": %m", FilePathName(entry->vfd))));
+		entry->unsynced = false;
+		nunsynced--;
+		FileClose(entry->vfd);
+		entry->vfd = -1;
+	}
+	Assert(nunsynced == 0);
+}
+
+/*
+ * Waiting for the disk once for many files takes a fraction of the time that
+ * waiting for each of them does, and most of what they hold is written by then.
+ */
 void
-PendingFileClosed(uint64 file_id)
+PendingFileFinished(uint64 file_id)
 {
 	PendingFile *entry = FindFile(file_id);
 
-	if (entry)
-		entry->vfd = -1;
+	if (entry == NULL)
+		elog(ERROR, "file %016llx is not of this transaction", (unsigned long long) file_id);
+	entry->unsynced = true;
+	if (++nunsynced >= SYNC_FILES)
+		SyncFiles();
 }
 
 bool
@@ -210,8 +247,9 @@ WasSynced(Oid relid)
  * directory is never removed.
  */
 void
-StoreSyncDirectories(void)
+StoreSync(void)
 {
+	SyncFiles();
 	for (int i = 0; i < ndirectories; i++)
 	{
 		PendingDirectory *entry = &directories[i];
@@ -263,6 +301,8 @@ UndoFiles(int nest)
 		PendingFile *entry = &files[--nfiles];
 		char		path[MAXPGPATH];
 
+		if (entry->unsynced)
+			nunsynced--;
 		if (entry->vfd >= 0)
 			FileClose(entry->vfd);
 		DirectoryFilePath(path, MyDatabaseId, entry->relid, entry->file_id, entry->first_bucket);
@@ -274,7 +314,7 @@ UndoFiles(int nest)
 static void
 Forget(void)
 {
-	nfiles = ndrops = ndirectories = 0;
+	nfiles = ndrops = ndirectories = nunsynced = 0;
 	wrote_nest = 0;
 	files = Shrink(files, &files_room);
 	drops = Shrink(drops, &drops_room);

@@ -15,8 +15,8 @@ extern void PendingReserve(void);
 /* Remember a file of the current subtransaction, and its open descriptor. */
 extern void PendingAddFile(Oid relid, uint64 file_id, int first_bucket, File vfd);
 
-/* The descriptor of a file was closed. */
-extern void PendingFileClosed(uint64 file_id);
+/* A file is written to its end: it is fsynced and closed here, at the latest in StoreSync. */
+extern void PendingFileFinished(uint64 file_id);
 
 /* true if this transaction created the file. */
 extern bool PendingHasFile(uint64 file_id);
