@@ -25,6 +25,10 @@
 #define CACHE_BITS 8
 #define CACHE_SIZE (1 << CACHE_BITS)
 
+/* so many groups at most, and rows of each in a batch at least, are worth sorting the rows by them */
+#define FEW_GROUPS 64
+#define ROWS_PER_SORTED_GROUP 16
+
 /* a file for each value of four bits of the hash */
 #define PARTITION_BITS 4
 #define NPARTITIONS (1 << PARTITION_BITS)
@@ -66,6 +70,7 @@ struct AggHash
 	uint32		cache_group[CACHE_SIZE];	/* + 1 */
 	Datum	   *cache_key;		/* ncols per entry */
 	uint32	   *groups;			/* per entry of a batch */
+	uint16	   *sorted;			/* its rows by group; NULL until needed */
 
 	bool		ended;			/* the input */
 	bool		giving;			/* the groups are being given */
@@ -313,6 +318,39 @@ FindGroups(AggHash *hash, const Batch *batch, const ColumnVector **columns)
 	pfree(nulls);
 }
 
+/*
+ * Sort the rows of a batch by their groups, of which there are few: each
+ * aggregate is then advanced over the rows of one group after the other.
+ */
+static void
+AddSorted(AggHash *hash, const Batch *batch, const AggVector *vectors)
+{
+	int			end[FEW_GROUPS] = {0};
+	int			from = 0;
+
+	if (hash->sorted == NULL)
+		hash->sorted = MemoryContextAlloc(hash->owner, BF_BATCH_ROWS * sizeof(uint16));
+	for (int i = 0; i < batch->nselected; i++)
+		end[hash->groups[i]]++;
+	for (int g = 0; g < hash->ngroups; g++)
+	{
+		int			n = end[g];
+
+		end[g] = from;
+		from += n;
+	}
+	for (int i = 0; i < batch->nselected; i++)
+		hash->sorted[end[hash->groups[i]]++] = batch->selection ? batch->selection[i] : (uint16) i;
+	from = 0;
+	for (int g = 0; g < hash->ngroups; g++)
+	{
+		for (int i = 0; from < end[g] && i < hash->naggs; i++)
+			BatchAggAdvance(&hash->aggs[i], &hash->cells[g * hash->naggs + i], &vectors[i],
+							hash->sorted, from, end[g]);
+		from = end[g];
+	}
+}
+
 void
 AggHashAddBatch(AggHash *hash, const Batch *batch, const ColumnVector **columns,
 				const AggVector *vectors)
@@ -323,6 +361,12 @@ AggHashAddBatch(AggHash *hash, const Batch *batch, const ColumnVector **columns,
 		FindGroupsOfColumn(hash, batch, columns[0]);
 	else
 		FindGroups(hash, batch, columns);
+	if (hash->ngroups <= FEW_GROUPS && hash->naggs > 1 &&
+		batch->nselected >= hash->ngroups * ROWS_PER_SORTED_GROUP)
+	{
+		AddSorted(hash, batch, vectors);
+		return;
+	}
 	for (int i = 0; i < hash->naggs; i++)
 		BatchAggScatter(&hash->aggs[i], &hash->cells[i], hash->naggs, hash->groups, &vectors[i],
 						batch->selection, batch->nselected);

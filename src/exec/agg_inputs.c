@@ -174,19 +174,24 @@ LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, A
 
 		if (in->side != side)
 			continue;
-		vectors[i].column = in->col >= 0 ? BatchColumn(batch, in->col) : NULL;
+		vectors[i].column = NULL;
 		vectors[i].decimals = NULL;
 		/* before a row is put into the slot, in which filters are evaluated too */
 		if (in->filter >= 0)
 			(void) VectorExprsFilter(inputs->exprs[side], in->filter);
-		in->by_row = !ComputeAtOnce(inputs, in, rows, n, &vectors[i]) && in->arg != NULL;
+		in->by_row = false;
+		if (ComputeAtOnce(inputs, in, rows, n, &vectors[i]))
+			continue;
+		if (in->col >= 0)
+			vectors[i].column = BatchColumn(batch, in->col);
+		in->by_row = in->arg != NULL;
 		if (in->by_row)
 		{
 			in->vec.values = RESERVE(inputs, in, values);
 			in->vec.nulls = RESERVE(inputs, in, nulls);
 			vectors[i].column = &in->vec;
 		}
-		else if (in->arg == NULL && in->filter >= 0 && vectors[i].decimals == NULL)
+		else if (in->filter >= 0)
 		{
 			/* the filter of a column, or of count(*) */
 			in->vec.values = vectors[i].column ? vectors[i].column->values : NULL;

@@ -228,25 +228,41 @@ LeafBlockGet(LeafReader *leaf, const LeafFile *file, int blockno)
 	return block;
 }
 
-void
-LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
+static Size
+BuffersMemory(ColumnBuffer **buffers, int n)
 {
 	Size		memory = 0;
 
-	for (int i = 0; i < leaf->ncols; i++)
+	for (int i = 0; buffers != NULL && i < n; i++)
 	{
-		if (block->buffers[i] != NULL)
-			memory += ColumnBufferMemory(block->buffers[i]);
+		if (buffers[i] != NULL)
+			memory += ColumnBufferMemory(buffers[i]);
 	}
+	return memory;
+}
+
+static void
+FreeBuffers(ColumnBuffer **buffers, int n)
+{
+	for (int i = 0; buffers != NULL && i < n; i++)
+	{
+		if (buffers[i] != NULL)
+			ColumnBufferFree(buffers[i]);
+		buffers[i] = NULL;
+	}
+}
+
+void
+LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
+{
+	Size		memory = BuffersMemory(block->buffers, leaf->ncols) +
+		BuffersMemory(block->scaled_buffers, leaf->ncols);
+
 	/* in a merge, any run may have the block next: the large blocks of some must not become those of all */
 	if (leaf->sorted && leaf->nunit > 1 && MergeBlockIsWide(leaf, memory))
 	{
-		for (int i = 0; i < leaf->ncols; i++)
-		{
-			if (block->buffers[i] != NULL)
-				ColumnBufferFree(block->buffers[i]);
-			block->buffers[i] = NULL;
-		}
+		FreeBuffers(block->buffers, leaf->ncols);
+		FreeBuffers(block->scaled_buffers, leaf->ncols);
 		leaf->counters.peak_memory = Max(leaf->counters.peak_memory, leaf->memory + memory - block->memory +
 										 ColumnScratchMemory(leaf->scratch));
 		block->file = NULL;
@@ -284,6 +300,39 @@ LoadBlockColumn(Batch *batch, int col)
 						 &leaf->counters.bytes_read);
 	}
 	batch->loaded[col] = true;
+}
+
+/* BatchScaledLoader of blocks: an integer each instead of a numeric. */
+static bool
+LoadBlockScaled(Batch *batch, int col, ScaledColumn *scaled)
+{
+	LeafBlock  *block = batch->load_arg;
+	LeafReader *leaf = block->leaf;
+	int			filecol = block->file->filecols[col];
+
+	if (filecol < 0)
+		return false;
+	if (block->scaled == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+		block->scaled_buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
+		block->scaled = palloc0(leaf->ncols * sizeof(ScaledColumn));
+		block->scaled_loaded = palloc0(leaf->ncols * sizeof(bool));
+		MemoryContextSwitchTo(old);
+	}
+	if (!block->scaled_loaded[col])
+	{
+		if (block->scaled_buffers[col] == NULL)
+			block->scaled_buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
+		if (!FileReaderDecodeScaled(block->file->reader, block->blockno, filecol,
+									block->scaled_buffers[col], &block->scaled[col],
+									&leaf->counters.bytes_read))
+			return false;
+		block->scaled_loaded[col] = true;
+	}
+	*scaled = block->scaled[col];
+	return true;
 }
 
 /* Can the qual on column col hold for no row of the block, by its statistics? */
@@ -483,11 +532,14 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 			block->file = cursor->file;
 			block->blockno = blockno;
 			memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
+			if (block->scaled != NULL)
+				memset(block->scaled_loaded, 0, leaf->ncols * sizeof(bool));
 		}
 		batch->nrows = fb->nrows;
 		batch->nselected = fb->nrows;
 		batch->selection = NULL;
 		batch->load = LoadBlockColumn;
+		batch->load_scaled = LoadBlockScaled;
 		batch->load_arg = block;
 
 		if (block->selection == NULL && (leaf->nquals > 0 || leaf->part.from || leaf->part.to))

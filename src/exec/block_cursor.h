@@ -40,6 +40,9 @@ typedef struct LeafBlock
 	LeafFile   *file;			/* NULL: holds nothing that could be used again */
 	int			blockno;
 	ColumnBuffer **buffers;		/* one per column */
+	ColumnBuffer **scaled_buffers;	/* for the columns below */
+	ScaledColumn *scaled;		/* per column, if it was asked for without being loaded; NULL: none was */
+	bool	   *scaled_loaded;
 	uint16	   *selection;		/* BF_BATCH_ROWS of them; NULL: not needed yet */
 	KeyVector	keys;			/* used in merges only */
 	Size		memory;			/* of buffers, when it was last released */

@@ -196,6 +196,21 @@ DecimalsOfInts(DecimalBuffer *buf, const ColumnVector *column, const DecimalRows
 	Measure(vec, at);
 }
 
+bool
+DecimalsOfScaled(DecimalBuffer *buf, const ScaledColumn *column, const DecimalRows *at)
+{
+	DecimalVector *vec = &buf->vec;
+
+	if (column->scale > MAX_SCALE)
+		return false;
+	memset(vec, 0, sizeof(*vec));
+	vec->narrow = column->values;
+	vec->nulls = column->nulls;
+	vec->min_scale = vec->max_scale = column->scale;
+	Measure(vec, at);
+	return true;
+}
+
 void
 DecimalsOfConst(DecimalBuffer *buf, int128 value, int scale, bool isnull)
 {

@@ -34,6 +34,9 @@ typedef struct DecimalBuffer
 extern bool DecimalsOfNumerics(DecimalBuffer *buf, const ColumnVector *column, const DecimalRows *at);
 extern void DecimalsOfInts(DecimalBuffer *buf, const ColumnVector *column, const DecimalRows *at);
 
+/* Numerics that were not made. */
+extern bool DecimalsOfScaled(DecimalBuffer *buf, const ScaledColumn *column, const DecimalRows *at);
+
 /* A constant in all rows of any batch. */
 extern void DecimalsOfConst(DecimalBuffer *buf, int128 value, int scale, bool isnull);
 

@@ -529,6 +529,40 @@ GatherOutput(Batch *batch, int col)
 	batch->loaded[col] = true;
 }
 
+/* BatchScaledLoader: the same of a column of a side that is not loaded there. */
+static bool
+GatherScaled(Batch *batch, int col, ScaledColumn *scaled)
+{
+	BucketJoinState *state = batch->load_arg;
+	JoinOutput *out = &state->out[col];
+	Batch	   *source = out->side == 0 ? state->pairs->left : state->pairs->right;
+	const uint16 *rows = out->side == 0 ? state->lrow : state->rrow;
+	ScaledColumn from;
+	bool		anynull = false;
+
+	if (out->side == JOIN_SIDE_EITHER || source == NULL || !BatchScaled(source, out->col, &from))
+		return false;
+	if (state->scaled[col].values == NULL)
+	{
+		state->scaled[col].values = MemoryContextAlloc(state->cxt, MERGE_PAIRS * sizeof(int64));
+		state->scaled[col].nulls = MemoryContextAlloc(state->cxt, MERGE_PAIRS * sizeof(bool));
+	}
+	*scaled = state->scaled[col];
+	scaled->scale = from.scale;
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		int			row = rows[i];
+		bool		isnull = row == MERGE_NONE || (from.nulls && from.nulls[row]);
+
+		scaled->nulls[i] = isnull;
+		scaled->values[i] = isnull ? 0 : from.values[row];
+		anynull |= isnull;
+	}
+	if (!anynull)
+		scaled->nulls = NULL;
+	return true;
+}
+
 /* The output batch, made on first use. */
 static Batch *
 MakeOutputBatch(BucketJoinState *state)
@@ -543,10 +577,12 @@ MakeOutputBatch(BucketJoinState *state)
 		state->rrow_buffer = palloc(MERGE_PAIRS * sizeof(uint16));
 		state->values = palloc0(Max(state->nout, 1) * sizeof(Datum *));
 		state->nulls = palloc0(Max(state->nout, 1) * sizeof(bool *));
+		state->scaled = palloc0(Max(state->nout, 1) * sizeof(ScaledColumn));
 		batch->ncols = state->nout;
 		batch->cols = palloc0(Max(state->nout, 1) * sizeof(ColumnVector));
 		batch->loaded = palloc0(Max(state->nout, 1) * sizeof(bool));
 		batch->load = GatherOutput;
+		batch->load_scaled = GatherScaled;
 		batch->load_arg = state;
 		MemoryContextSwitchTo(old);
 	}

@@ -744,6 +744,7 @@ ComputeNode(VectorExprs *exprs, VectorNode *node)
 {
 	const DecimalVector *left;
 	const DecimalVector *right;
+	ScaledColumn scaled;
 	bool		ok = true;
 
 	switch (node->op)
@@ -751,6 +752,8 @@ ComputeNode(VectorExprs *exprs, VectorNode *node)
 		case OP_CONST:
 			return true;
 		case OP_NUMERIC_COLUMN:
+			if (BatchScaled(exprs->batch, node->col, &scaled))
+				return DecimalsOfScaled(&node->buf, &scaled, &exprs->at);
 			return DecimalsOfNumerics(&node->buf, BatchColumn(exprs->batch, node->col), &exprs->at);
 		case OP_INT_COLUMN:
 			DecimalsOfInts(&node->buf, BatchColumn(exprs->batch, node->col), &exprs->at);

@@ -234,33 +234,51 @@ read_binary_tiles(const char *in, int n, int scale, Datum *values)
 	}
 }
 
+/* The integers of scaled values, behind their head. */
+static const char *
+read_scaled_ints(const char *in, size_t len, int n, int64 *values)
+{
+	size_t		used;
+	const char *problem = IntStreamRead(in + sizeof(DiskScaled), len - sizeof(DiskScaled), n, values, &used);
+
+	if (problem)
+		return problem;
+	return used == len - sizeof(DiskScaled) ? NULL : "bytes are left over behind the values";
+}
+
+static const char *
+read_scaled_head(const FileColumn *col, ChunkEncoding encoding, const char *in, size_t len,
+				 DiskScaled *head)
+{
+	if (col->keyclass != (encoding == ENCODING_NUMERIC ? KEYCLASS_NUMERIC : KEYCLASS_FLOAT))
+		return "encoding does not fit the type";
+	if (len < sizeof(*head))
+		return "values are cut off";
+	memcpy(head, in, sizeof(*head));
+	if (head->scale > (encoding == ENCODING_FLOAT ? BF_MAX_FLOAT_SCALE :
+					  encoding == ENCODING_BINARY ? BF_MAX_BINARY_SCALE : BF_MAX_NUMERIC_SCALE))
+		return "scale is invalid";
+	return NULL;
+}
+
 static const char *
 read_scaled_values(const FileColumn *col, ChunkEncoding encoding, const char *in, size_t len, int n,
 				   Datum *values, ByteBuffer *decoded)
 {
 	DiskScaled	head;
-	size_t		used;
-	const char *problem;
+	const char *problem = read_scaled_head(col, encoding, in, len, &head);
 
-	if (col->keyclass != (encoding == ENCODING_NUMERIC ? KEYCLASS_NUMERIC : KEYCLASS_FLOAT))
-		return "encoding does not fit the type";
-	if (len < sizeof(head))
-		return "values are cut off";
-	memcpy(&head, in, sizeof(head));
-	if (head.scale > (encoding == ENCODING_FLOAT ? BF_MAX_FLOAT_SCALE :
-					  encoding == ENCODING_BINARY ? BF_MAX_BINARY_SCALE : BF_MAX_NUMERIC_SCALE))
-		return "scale is invalid";
+	if (problem)
+		return problem;
 	if (encoding == ENCODING_BINARY && col->typlen == sizeof(float8) &&
 		IntStreamIsBelow(in + sizeof(head), len - sizeof(head), n, 52))
 	{
 		read_binary_tiles(in + sizeof(head), n, head.scale, values);
 		return NULL;
 	}
-	problem = IntStreamRead(in + sizeof(head), len - sizeof(head), n, (int64 *) values, &used);
+	problem = read_scaled_ints(in, len, n, (int64 *) values);
 	if (problem)
 		return problem;
-	if (used != len - sizeof(head))
-		return "bytes are left over behind the values";
 	if (encoding == ENCODING_FLOAT)
 		FloatsFromScaled((int64 *) values, n, col->typlen, head.scale);
 	else if (encoding == ENCODING_BINARY)
@@ -403,6 +421,22 @@ ChunkRead(FileReader *reader, int block, int col, const DiskChunk *chunk,
 	return data;
 }
 
+/* Read the nulls in front of the values of a chunk, and move on to those; NULL, or what is wrong. */
+static const char *
+read_nulls(const DiskChunk *chunk, int nrows, bool *nulls, const char **in, size_t *len)
+{
+	size_t		bitmap = BF_ALIGN8((nrows + 7) / 8);
+	const char *bits = *in;
+
+	if (nulls == NULL)
+		return NULL;
+	if (*len < bitmap)
+		return "null bitmap is cut off";
+	*in += bitmap;
+	*len -= bitmap;
+	return expand_nulls(bits, nrows, chunk->null_count, nulls);
+}
+
 void
 FileReaderDecode(FileReader *reader, int block, int col, ColumnBuffer *buffer, ColumnVector *vector,
 				 uint64 *bytes_read)
@@ -411,7 +445,7 @@ FileReaderDecode(FileReader *reader, int block, int col, ColumnBuffer *buffer, C
 	int			nrows = reader->blocks[block].nrows;
 	int			nvalues = nrows - (int) chunk->null_count;
 	bool		keep = values_in_raw(&reader->cols[col], (ChunkEncoding) chunk->encoding);
-	const char *problem = NULL;
+	const char *problem;
 	const char *in;
 	size_t		len;
 	Datum	   *values;
@@ -432,15 +466,7 @@ FileReaderDecode(FileReader *reader, int block, int col, ColumnBuffer *buffer, C
 	in = ChunkRead(reader, block, col, chunk, keep ? &buffer->raw : &buffer->scratch->raw, buffer->scratch);
 	len = chunk->raw_len;
 	*bytes_read += chunk->stored_len;
-	if (nulls != NULL)
-	{
-		size_t		bitmap = BF_ALIGN8((nrows + 7) / 8);
-
-		problem = len < bitmap ? "null bitmap is cut off" :
-			expand_nulls(in, nrows, chunk->null_count, nulls);
-		in += bitmap;
-		len -= bitmap;
-	}
+	problem = read_nulls(chunk, nrows, nulls, &in, &len);
 	if (problem == NULL)
 		problem = read_values(&reader->cols[col], (ChunkEncoding) chunk->encoding, in, len, nvalues,
 							  values, buffer);
@@ -448,4 +474,40 @@ FileReaderDecode(FileReader *reader, int block, int col, ColumnBuffer *buffer, C
 		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
 	if (nulls != NULL)
 		spread_values(values, nvalues, nulls, nrows);
+}
+
+bool
+FileReaderDecodeScaled(FileReader *reader, int block, int col, ColumnBuffer *buffer,
+					   ScaledColumn *scaled, uint64 *bytes_read)
+{
+	const DiskChunk *chunk = ChunkGet(reader, block, col);
+	int			nrows = reader->blocks[block].nrows;
+	int			nvalues = nrows - (int) chunk->null_count;
+	bool	   *nulls = NULL;
+	int64	   *values;
+	const char *in;
+	size_t		len = chunk->raw_len;
+	DiskScaled	head;
+	const char *problem;
+
+	if (chunk->encoding != ENCODING_NUMERIC)
+		return false;
+	values = (int64 *) ByteBufferPrepare(&buffer->values, nrows * sizeof(int64));
+	if (chunk->null_count > 0)
+		nulls = (bool *) ByteBufferPrepare(&buffer->nulls, BF_ALIGN8(nrows));
+	in = ChunkRead(reader, block, col, chunk, &buffer->scratch->raw, buffer->scratch);
+	*bytes_read += chunk->stored_len;
+	problem = read_nulls(chunk, nrows, nulls, &in, &len);
+	if (problem == NULL)
+		problem = read_scaled_head(&reader->cols[col], ENCODING_NUMERIC, in, len, &head);
+	if (problem == NULL)
+		problem = read_scaled_ints(in, len, nvalues, values);
+	if (problem)
+		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	if (nulls != NULL)
+		spread_values((Datum *) values, nvalues, nulls, nrows);
+	scaled->values = values;
+	scaled->nulls = nulls;
+	scaled->scale = head.scale;
+	return true;
 }

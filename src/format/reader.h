@@ -124,6 +124,13 @@ extern void FileReaderDecode(FileReader *reader, int block, int col,
 							 ColumnBuffer *buffer, ColumnVector *vector, uint64 *bytes_read);
 
 /*
+ * The same of numerics that the file holds as integers, as such; false if it
+ * does not, and then nothing was read.
+ */
+extern bool FileReaderDecodeScaled(FileReader *reader, int block, int col,
+								   ColumnBuffer *buffer, ScaledColumn *scaled, uint64 *bytes_read);
+
+/*
  * Bytes that a column of a block takes in a buffer.  Of front coding, whose
  * values may take much more than their chunk, row_bytes, the bytes of a row on
  * average, tell; else it is never less than what is needed.

@@ -23,10 +23,21 @@ typedef struct ColumnVector
 	bool	   *nulls;			/* nrows entries, or NULL: no null here */
 } ColumnVector;
 
+/* A column of numerics that were not made: integers in units of 10^-scale, which is the display scale of all. */
+typedef struct ScaledColumn
+{
+	int64	   *values;			/* nrows entries */
+	bool	   *nulls;			/* as in ColumnVector */
+	int			scale;
+} ScaledColumn;
+
 struct Batch;
 
 /* Decodes one column of a batch that was left for later. */
 typedef void (*BatchColumnLoader) (struct Batch *batch, int col);
+
+/* The same as far as integers, without making vectors of it; false if the column does not hold such. */
+typedef bool (*BatchScaledLoader) (struct Batch *batch, int col, ScaledColumn *scaled);
 
 typedef struct Batch
 {
@@ -39,6 +50,7 @@ typedef struct Batch
 	const int64 *times;			/* per row: of how many equal rows it is the only one here; NULL: of one.
 								 * Only where the reader was told that rows may be counted */
 	BatchColumnLoader load;		/* called for a column not loaded */
+	BatchScaledLoader load_scaled;	/* and may be; NULL: there is none */
 	void	   *load_arg;
 } Batch;
 
@@ -49,6 +61,13 @@ BatchColumn(Batch *batch, int col)
 	if (!batch->loaded[col])
 		batch->load(batch, col);
 	return &batch->cols[col];
+}
+
+/* A column of numerics as integers, while it is not loaded; false: take its vector. */
+static inline bool
+BatchScaled(Batch *batch, int col, ScaledColumn *scaled)
+{
+	return !batch->loaded[col] && batch->load_scaled != NULL && batch->load_scaled(batch, col, scaled);
 }
 
 /* Make a batch one of nrows rows, all selected, with no column loaded. */
