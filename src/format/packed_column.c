@@ -5,8 +5,8 @@
  * Packed integers, and what is made of them (numerics, floats, positions in a
  * dictionary), are found by their number; of deltas the sum is kept at every
  * so many values, of packed varlenas the place; patches are kept, and of a
- * bitmap of repeats the number of bits before every so many.  Front coding, where each
- * value needs the one before it, is decoded as a whole.
+ * bitmap of repeats the number of bits before every so many.  Of front coding, where each
+ * value needs the one before it, every so many'th value is kept.
  *
  * Of integers that are not compressed, even the bits may be left in the file:
  * those of the few values around the wanted one are read when they are wanted.
@@ -163,6 +163,9 @@ OpenValues(PackedColumn *column, const FileColumn *col, const char *in, size_t l
 			return OpenFixed(column, col, len);
 		case ENCODING_CONSTANT:
 			return OpenOne(column, col, in, len);
+		case ENCODING_FRONT:
+			return col->typlen != -1 ? "encoding does not fit the type" :
+				PackedFrontOpen(column, in, len, scratch);
 		default:
 			if (col->typlen != -1)
 				return "encoding does not fit the type";
@@ -183,11 +186,12 @@ OpenNulls(PackedColumn *column, const char *in)
 	return count == column->nrows - column->nvalues ? NULL : "null bitmap does not have the number of nulls";
 }
 
-/* Is there a way to look at single values?  There is none of front coding, nor of what is not known here. */
+/* Is there a way to look at single values?  There is none of what is not known here, and none is needed for numerics. */
 static bool
-CanStayPacked(const DiskChunk *chunk)
+CanStayPacked(const DiskChunk *chunk, const FileColumn *col)
 {
-	return chunk->encoding <= ENCODING_DICT || chunk->encoding == ENCODING_BINARY;
+	return chunk->encoding <= ENCODING_DICT || chunk->encoding == ENCODING_BINARY ||
+		(chunk->encoding == ENCODING_FRONT && col->keyclass != KEYCLASS_NUMERIC);
 }
 
 PackedColumn *
@@ -212,7 +216,7 @@ PackedColumnRead(FileReader *reader, int block, int col, ColumnScratch *scratch,
 	column->varlena = VarlenaFormOf(filecol->typalign, filecol->typstorage);
 	ByteBufferInit(&column->raw, cxt);
 	ByteBufferInit(&column->made, cxt);
-	if (!CanStayPacked(chunk))
+	if (!CanStayPacked(chunk, filecol))
 	{
 		column->form = PACKED_DECODED;
 		column->buffer = ColumnBufferCreate(cxt, scratch);
@@ -249,17 +253,11 @@ PackedColumnFree(PackedColumn *column)
 	ByteBufferFree(&column->made);
 	if (column->ranks)
 		pfree(column->ranks);
-	if (column->sums)
-		pfree(column->sums);
-	if (column->distinct_ranks)
-		pfree(column->distinct_ranks);
-	if (column->patches)
-	{
-		pfree(column->patch_at);
-		pfree(column->patches);
-	}
+	PackedIntsFree(column);
 	if (column->offsets)
 		pfree(column->offsets);
+	if (column->front)
+		PackedFrontFree(column->front);
 	if (column->buffer)
 		ColumnBufferFree(column->buffer);
 	pfree(column);
@@ -269,6 +267,7 @@ Size
 PackedColumnMemory(const PackedColumn *column)
 {
 	return column->memory + column->raw.cap + column->made.cap +
+		(column->front ? PackedFrontMemory(column->front) : 0) +
 		(column->buffer ? ColumnBufferMemory(column->buffer) : 0);
 }
 
@@ -374,6 +373,9 @@ GatherValues(const PackedColumn *column, int n, const uint16 *at, Datum *values,
 			for (int i = 0; i < n; i++)
 				values[i] = PointerGetDatum(FindVarlena(column, at[i]));
 			break;
+		case PACKED_FRONT:
+			PackedFrontGather(column, n, at, values, made);
+			break;
 		case PACKED_DECODED:
 			elog(ERROR, "a decoded column has no packed values");
 	}
@@ -442,6 +444,8 @@ PackedColumnSearch(PackedColumn *column, int from, int to, Oid coltype,
 			return to;
 		return PackedIntsSearch(column, from, to, above ? want + 1 : want, bytes_read);
 	}
+	if (column->form == PACKED_FRONT && column->nullbits == NULL)
+		return PackedFrontSearch(column, from, to, coltype, valuetype, value, above);
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo) / 2;

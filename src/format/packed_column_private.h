@@ -2,7 +2,8 @@
  * packed_column_private.h
  *	  What a packed column is, for the files that look into it.
  *
- * packed_ints.c has the integers, packed_column.c all the rest.
+ * packed_ints.c has the integers, packed_front.c what is front-coded,
+ * packed_column.c all the rest.
  */
 #ifndef BF_PACKED_COLUMN_PRIVATE_H
 #define BF_PACKED_COLUMN_PRIVATE_H
@@ -24,6 +25,7 @@ typedef enum PackedForm
 	PACKED_FIXED,				/* values of one length */
 	PACKED_ONE,					/* one value for all rows */
 	PACKED_VARLENA,				/* packed varlenas */
+	PACKED_FRONT,				/* front-coded ones */
 	PACKED_DECODED				/* decoded as a whole */
 } PackedForm;
 
@@ -63,6 +65,7 @@ struct PackedColumn
 	size_t		stride;			/* values of one length: from one to the next */
 	VarlenaForm varlena;
 	uint32	   *offsets;		/* of all values of the dictionary, or of every so many'th one */
+	struct PackedFront *front;	/* packed_front.c */
 	ByteBuffer	made;			/* a value that is compared */
 
 	ColumnBuffer *buffer;		/* decoded as a whole */
@@ -102,6 +105,9 @@ extern uint16 *PackedRanks(PackedColumn *column, const uint8 *bits, int n, int *
 extern const char *PackedIntsOpen(PackedColumn *column, const char *in, size_t len, int n,
 								  ColumnScratch *scratch, size_t *used);
 
+/* Give back what PackedIntsOpen took. */
+extern void PackedIntsFree(PackedColumn *column);
+
 /* Have every GROUP_VALUES'th value, so that a search reads the bits of one group only. */
 extern void PackedIntsKeepSums(PackedColumn *column);
 
@@ -110,5 +116,19 @@ extern void PackedIntsGather(const PackedColumn *column, int n, const uint16 *at
 
 /* PackedColumnSearch of integers without nulls: the first row whose value is at least want. */
 extern int	PackedIntsSearch(const PackedColumn *column, int from, int to, int64 want, uint64 *bytes_read);
+
+/* Prepare to look into the len bytes at in of front-coded values, which are no numerics. NULL, or what is wrong. */
+extern const char *PackedFrontOpen(PackedColumn *column, const char *in, size_t len, ColumnScratch *scratch);
+extern void PackedFrontFree(struct PackedFront *front);
+
+/* Bytes it takes, besides those that count as the column's. */
+extern Size PackedFrontMemory(const struct PackedFront *front);
+
+/* Values number "at" (ascending), in made. */
+extern void PackedFrontGather(const PackedColumn *column, int n, const uint16 *at, Datum *values, ByteBuffer *made);
+
+/* PackedColumnSearch of values without nulls. */
+extern int	PackedFrontSearch(const PackedColumn *column, int from, int to, Oid coltype,
+							  Oid valuetype, Datum value, bool above);
 
 #endif							/* BF_PACKED_COLUMN_PRIVATE_H */

@@ -134,6 +134,20 @@ PackedIntsOpen(PackedColumn *column, const char *in, size_t len, int n, ColumnSc
 }
 
 void
+PackedIntsFree(PackedColumn *column)
+{
+	if (column->sums)
+		pfree(column->sums);
+	if (column->distinct_ranks)
+		pfree(column->distinct_ranks);
+	if (column->patches)
+	{
+		pfree(column->patch_at);
+		pfree(column->patches);
+	}
+}
+
+void
 PackedIntsKeepSums(PackedColumn *column)
 {
 	int			n = column->nints;
