@@ -176,6 +176,34 @@ RESET work_mem;
 DROP TABLE far_h;
 DROP FOREIGN TABLE many_b, some_b;
 
+-- several processes are started for what takes longer than that: rows are counted without being read, however many there are
+SET max_parallel_workers_per_gather = 2; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 50;
+SELECT q, nodes(q, false) ~ 'Gather' AS parallel FROM unnest(ARRAY[
+	'SELECT count(*) FROM big_b',
+	'SELECT count(v) FROM big_b',
+	'SELECT count(*) FROM big_b WHERE v < 50',
+	'SELECT sum(amount) FROM big_b',
+	'SELECT count(*) FROM big_b JOIN mid_b USING (k)']) q;
+RESET parallel_setup_cost;
+-- which is more than core's workers take: what they gain must be more than one and a half of parallel_setup_cost
+CREATE FUNCTION parallel_if_gain(query text, setup_costs float8) RETURNS boolean
+LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 SET parallel_setup_cost = 0 AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	SET LOCAL max_parallel_workers_per_gather = 2;
+	PERFORM set_config('parallel_setup_cost', ((plan->0->'Plan'->>'Total Cost')::float8 * (1 - 1 / 2.4) / setup_costs)::text, true);
+	RETURN nodes(query, false) ~ 'Gather';
+END
+$$;
+SELECT q, parallel_if_gain(q, 1.2) AS little, parallel_if_gain(q, 2) AS enough FROM unnest(ARRAY[
+	'SELECT sum(amount) FROM big_b',
+	'SELECT count(*) FROM big_b JOIN mid_b USING (k)',
+	'SELECT count(*) FROM big_h']) q;
+DROP FUNCTION parallel_if_gain(text, float8);
+RESET max_parallel_workers_per_gather; RESET min_parallel_table_scan_size;
+
 DROP FUNCTION choice(text), choices();
 DROP FOREIGN TABLE big_b, mid_b, tiny_b, skew_b, line_b;
 DROP TABLE big_h, mid_h, tiny_h, skew_h, seller, before_analyze, plain, stock;

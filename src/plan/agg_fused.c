@@ -32,6 +32,11 @@
 
 /* advancing an aggregate by a row, or comparing a key with the one before, in units of cpu_operator_cost */
 #define ADVANCE_COST 0.1
+/*
+ * The same of sum and avg of numeric.  It is 8 ns, 0.8; but core's aggregates,
+ * which compete, cost 1 there and take 50 ns.
+ */
+#define NUMERIC_ADVANCE_COST 0.4
 /* the same of finding the group of a row by a column */
 #define HASH_COST 0.4
 /* putting a row before an expression, in the same units */
@@ -189,6 +194,38 @@ BatchOutputs(PlannerInfo *root, const BucketInput *input, List *columns, List *e
 	return true;
 }
 
+/* Cost of advancing the aggregates by a row, in units of cpu_operator_cost. */
+static double
+AdvanceCost(const AggOutputs *outputs, BucketAggMode mode)
+{
+	double		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, outputs->outputs)
+	{
+		Aggref	   *aggref = lfirst(lc);
+
+		if (!IsA(aggref, Aggref))
+			continue;
+		switch (BatchAggKindOf(aggref))
+		{
+			case BATCH_AGG_COUNT_ROWS:
+				/* without groups, all rows of a batch are counted at once */
+				if (mode != BUCKET_AGG_ALL || aggref->aggfilter != NULL)
+					cost += ADVANCE_COST;
+				break;
+			case BATCH_AGG_SUM_NUMERIC:
+			case BATCH_AGG_AVG_NUMERIC:
+				cost += NUMERIC_ADVANCE_COST;
+				break;
+			default:
+				cost += ADVANCE_COST;
+				break;
+		}
+	}
+	return cost;
+}
+
 /* A path without its costs. */
 static CustomPath *
 MakeCustomPath(RelOptInfo *output_rel, PathTarget *target, Path *child, List *private)
@@ -243,7 +280,7 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 	CustomPath *path = MakeCustomPath(output_rel, target, child,
 									  list_make5(outputs->outputs, outputs->inputs, having, keys,
 												 list_make2_int(mode, stage)));
-	double		work = outputs->naggs * ADVANCE_COST +
+	double		work = AdvanceCost(outputs, mode) +
 		list_length(columns) * (mode == BUCKET_AGG_HASHED ? HASH_COST : 2 * ADVANCE_COST);
 
 	path->custom_private = lappend(path->custom_private, sides);

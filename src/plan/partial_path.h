@@ -14,7 +14,10 @@ extern int	PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages);
 /* By what the rows of all processes are divided to get those of one, as core reckons it. */
 extern double PartialDivisor(int workers);
 
-/* Make a path a partial one: rows and costs are shared out, but for the fixed part of its startup cost. */
+/*
+ * Make a path a partial one: rows and costs are shared out, but for the fixed
+ * part of its startup cost.  What each worker does at its start is added.
+ */
 extern void MakePartial(Path *path, Cost fixed, int workers);
 
 /* Add a partial scan to a table. */

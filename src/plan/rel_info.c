@@ -248,7 +248,12 @@ Cost
 BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		bytes = info->bytes * (rows / Max(info->rows, 1.0)) * info->column_share;
+	double		bytes;
+
+	/* rows that are only counted are not read: footers tell how many a block has */
+	if (rel->reltarget->exprs == NIL && rel->baserestrictinfo == NIL)
+		return rows / info->options->block_rows * BLOCK_COST * cpu_operator_cost;
+	bytes = info->bytes * (rows / Max(info->rows, 1.0)) * info->column_share;
 
 	return bytes / BLCKSZ * page_cost +
 		rows * RowDecodeCost(rel);

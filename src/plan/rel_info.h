@@ -65,6 +65,9 @@ extern BucketRelInfo *BucketRelInfoGet(RelOptInfo *rel);
 #define DECODE_FIXED_COST 0.06
 #define DECODE_VARLENA_COST 0.3
 
+/* A block of which no column is read, 0.4 us, in units of cpu_operator_cost. */
+#define BLOCK_COST 40.0
+
 /* Testing a row by a batch qual, 1 ns and more, in units of cpu_operator_cost. */
 #define BATCH_QUAL_COST 0.1
 
