@@ -21,6 +21,7 @@
 #include "common/hashfn.h"
 #include "exec/block_cursor.h"
 #include "exec/unit_cutter.h"
+#include "guc.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -451,7 +452,9 @@ List *
 UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows)
 {
 	const CutSource *most = NULL;
-	int			most_runs = RUNS_TO_SLICE;
+	/* tests are to see slices of few runs, too */
+	int			per_slice = bf_debug_unit_rows > 0 ? 1 : RUNS_PER_SLICE;
+	int			most_runs = bf_debug_unit_rows > 0 ? 1 : RUNS_TO_SLICE;
 	int64		sliced = 0;
 	int64		others;
 	int			nslices;
@@ -483,8 +486,9 @@ UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows
 			sliced += LeafGroupRows(source->leaf, ngroups, group);
 	}
 	others = Max(rows - sliced, 1);
-	nslices = (int) Min((most_runs + RUNS_PER_SLICE - 1) / RUNS_PER_SLICE,
-						1 + sliced / (REREAD_COST * others));
+	nslices = (most_runs + per_slice - 1) / per_slice;
+	if (bf_debug_unit_rows == 0)
+		nslices = (int) Min(nslices, 1 + sliced / (REREAD_COST * others));
 	for (int slice = 0; nslices > 1 && slice < nslices; slice++)
 	{
 		Unit	   *unit = palloc0(sizeof(Unit));

@@ -34,6 +34,7 @@ MODES = {
                ("enable_partitionwise_join", "on"), ("enable_partitionwise_aggregate", "on")],
     "lookups": [("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("bucketfdw.enable_bucketjoin", "off"), ("enable_material", "off")],
     "parts": FORCE + [("bucketfdw.debug_unit_rows", "4")],
+    "runs": FORCE + [("bucketfdw.debug_unit_rows", "1000000")],
     "generic": FORCE + [("plan_cache_mode", "force_generic_plan")],
 }
 TOO_MANY = 8000        # rows; such queries are not compared
