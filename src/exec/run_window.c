@@ -104,7 +104,8 @@ struct RunWindow
 	bool		keys_only;		/* entries are 32-bit images, less the base, without cursor and place */
 	bool		counted;		/* that, and each image is there once */
 	bool		count_pays;		/* keys had several rows in the last window that was counted */
-	uint16	   *counters;		/* by images, less the base; zero between windows */
+	int			counter_bits;
+	uint16	   *counters;		/* by images, less the base, of so many bits; zero between windows */
 	uint64	   *entry;
 	uint64	   *spare;			/* for sorting; then, where rows are counted, how many entries have */
 	int64	   *image;			/* of the entries, where they do not have all of it */
@@ -458,8 +459,13 @@ CountKeys(RunWindow *window, int64 upto, int bits, Digits *digits)
 	/* sorting by the last digit leaves them where entries are */
 	keys = (uint32 *) (digits->high_bits > 0 ? window->entry : window->spare);
 	mask = (UINT32_C(1) << digits->low_bits) - 1;
-	if (window->counters == NULL)
-		window->counters = MemoryContextAllocZero(leaf->cxt, sizeof(uint16) << COUNTER_BITS);
+	if (window->counters == NULL || bits > window->counter_bits)
+	{
+		if (window->counters != NULL)
+			pfree(window->counters);
+		window->counters = MemoryContextAllocZero(leaf->cxt, sizeof(uint16) << bits);
+		window->counter_bits = bits;
+	}
 	counters = window->counters;
 
 	for (int i = 0; i < window->nactive; i++)

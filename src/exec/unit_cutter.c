@@ -448,13 +448,47 @@ UnitCutterCut(UnitCutter *cutter, int ngroups, int group, int64 rows, int64 limi
 	return cut.units;
 }
 
+/* More runs than this are sliced; tests are to see slices of few runs, too. */
+static int
+RunsToSlice(void)
+{
+	return bf_debug_unit_rows > 0 ? 1 : RUNS_TO_SLICE;
+}
+
+/* Rows that are counted become the fewer the more runs are merged. */
+static bool
+MaySliceRuns(const CutSource *source)
+{
+	return source->may_slice && !source->leaf->countable;
+}
+
+bool
+UnitCutterManyRuns(const UnitCutter *cutter, int ngroups)
+{
+	ListCell   *lc;
+
+	foreach(lc, cutter->sources)
+	{
+		const CutSource *source = lfirst(lc);
+
+		for (int g = 0; MaySliceRuns(source) && g < ngroups; g++)
+		{
+			int			nruns;
+
+			LeafGroupRuns(source->leaf, ngroups, g, &nruns);
+			if (nruns > RunsToSlice())
+				return true;
+		}
+	}
+	return false;
+}
+
 List *
 UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows)
 {
 	const CutSource *most = NULL;
-	/* tests are to see slices of few runs, too */
 	int			per_slice = bf_debug_unit_rows > 0 ? 1 : RUNS_PER_SLICE;
-	int			most_runs = bf_debug_unit_rows > 0 ? 1 : RUNS_TO_SLICE;
+	int			most_runs = RunsToSlice();
 	int64		sliced = 0;
 	int64		others;
 	int			nslices;
@@ -466,8 +500,7 @@ UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows
 		const CutSource *source = lfirst(lc);
 		int			nruns;
 
-		/* rows that are counted become the fewer the more runs are merged */
-		if (!source->may_slice || source->leaf->countable)
+		if (!MaySliceRuns(source))
 			continue;
 		LeafGroupRuns(source->leaf, ngroups, group, &nruns);
 		if (nruns > most_runs)

@@ -38,8 +38,11 @@ extern void UnitCutterAdd(UnitCutter *cutter, LeafReader *leaf, int nkeys, const
  */
 extern List *UnitCutterCut(UnitCutter *cutter, int ngroups, int group, int64 rows, int64 limit);
 
+/* Is there a group with so many runs that UnitCutterSliceRuns may be of use? */
+extern bool UnitCutterManyRuns(const UnitCutter *cutter, int ngroups);
+
 /*
- * The same of a group of that many rows that need not be cut: several units, each
+ * As UnitCutterCut, of a group of that many rows that need not be cut: several units, each
  * of which reads some runs of one input and all of the others, where there are
  * so many runs that this is faster; NIL: it is not.
  */

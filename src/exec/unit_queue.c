@@ -82,14 +82,14 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 	int64		total = 0;
 	int64		limit;
 	bool		can_cut = inputs(queue->arg, &cutter);
-	bool		slice_runs = can_cut && queue->split && queue->slice_runs;
-	bool		sliced = false;
+	bool		slice_runs = can_cut && queue->split && queue->slice_runs &&
+		UnitCutterManyRuns(&cutter, queue->ngroups);
 	List	   *units = NIL;
 	ListCell   *lc;
 	uint64		fingerprint = (uint64) queue->ngroups;
 
 	MemoryContextSwitchTo(old);
-	if (!can_cut && queue->shared == NULL)
+	if (queue->shared == NULL && (bf_debug_unit_rows == 0 ? !slice_runs : !can_cut))
 		return;
 	for (int g = 0; g < queue->ngroups; g++)
 	{
@@ -110,10 +110,7 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 		if (can_cut && limit > 0 && rows[g] > limit)
 			parts = UnitCutterCut(&cutter, queue->ngroups, g, rows[g], limit);
 		else if (slice_runs)
-		{
 			parts = UnitCutterSliceRuns(&cutter, queue->ngroups, g, rows[g]);
-			sliced |= parts != NIL;
-		}
 		if (parts == NIL)
 		{
 			Unit	   *unit = palloc0(sizeof(Unit));
@@ -123,13 +120,6 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 			parts = list_make1(unit);
 		}
 		units = list_concat(units, parts);
-	}
-	if (limit == 0 && queue->shared == NULL && !sliced)
-	{
-		/* the groups as they are, in their order */
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(queue->cxt);
-		return;
 	}
 	queue->list = palloc(Max(list_length(units), 1) * sizeof(Unit));
 	queue->nlist = 0;
