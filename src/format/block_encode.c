@@ -231,6 +231,35 @@ scaled_minmax(const BuilderColumn *col, const int64 *scaled, EncodedColumn *resu
 	result->max = PointerGetDatum(col->data.data + col->values[max]);
 }
 
+/* so many scaled numerics show that there are too many for a dictionary */
+#define DICT_SAMPLE		64
+
+/*
+ * May a dictionary take less than the limit?  Its codes alone take more when
+ * the values of a sample, of which there are at least so many, are too many.
+ */
+static bool
+dict_may_win(const int64 *scaled, int n, size_t limit)
+{
+	int64		seen[DICT_SAMPLE];
+	int			nseen = 0;
+	int			step = n / DICT_SAMPLE;
+
+	if (step == 0)
+		return true;
+	for (int i = 0; i < DICT_SAMPLE; i++)
+	{
+		int64		v = scaled[i * step];
+		int			k = 0;
+
+		while (k < nseen && seen[k] != v)
+			k++;
+		if (k == nseen)
+			seen[nseen++] = v;
+	}
+	return sizeof(DiskDict) + IntStreamSize(IntWidth(nseen - 1), n) <= limit;
+}
+
 /*
  * The smallest of the candidates, before compression.  A dictionary also
  * decodes faster than anything else, so it is tried first; what compression
@@ -268,7 +297,8 @@ encode_varlena(BlockBuilder *builder, const BuilderColumn *col, ByteBuffer *out,
 		VarlenaAppend(out, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), col->form);
 		minmax.n = 1;
 	}
-	else if (DictPlan(&values, &builder->scratch, limit) > 0)
+	else if ((scaled == NULL || dict_may_win(scaled, n, limit)) &&
+			 DictPlan(&values, &builder->scratch, limit) > 0)
 	{
 		result->encoding = ENCODING_DICT;
 		DictWrite(out, &values, &builder->scratch);

@@ -15,6 +15,9 @@
 /* less than this would spill a few rows per bucket */
 #define MIN_BUDGET_KB 512
 
+/* a set with so many runs spills all it has in memory */
+#define MAX_PARTIAL_RUNS 8
+
 LoadTransaction bf_load;
 
 static void
@@ -208,20 +211,27 @@ LargestSet(void)
 
 /*
  * Spill until half the budget is free: with many tables open, each of them
- * has little, and freeing just enough would spill again at once.
+ * has little, and freeing just enough would spill again at once.  The first
+ * buckets stay in memory, perhaps to the end; with many runs this matters
+ * little, and there are to be no more of them than needed.
  */
 static void
 Spill(void)
 {
+	RowPool    *pool = &bf_load.pool;
+
 	for (;;)
 	{
 		RowSet	   *set = LargestSet();
+		Size		wanted = pool->used + pool->sort;
+		Size		excess = wanted - Min(wanted, pool->budget / 2);
+		Size		keep = 0;
 
-		if (set == NULL || set->mem == 0 ||
-			(bf_load.pool.used + bf_load.pool.sort <= bf_load.pool.budget / 2 &&
-			 !RowPoolHoldsTooMuch(&bf_load.pool)))
+		if (set == NULL || set->mem == 0 || (excess == 0 && !RowPoolHoldsTooMuch(pool)))
 			break;
-		SpillSet(set);
+		if (!RowPoolHoldsTooMuch(pool) && list_length(set->runs) < MAX_PARTIAL_RUNS)
+			keep = set->mem - Min(set->mem, excess);
+		SpillSet(set, keep);
 	}
 }
 

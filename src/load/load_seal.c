@@ -48,7 +48,7 @@ SplitSet(RowSet *set, CommandId cid, RowSet **before, RowSet **after)
 
 					/* only the copies: the set is being read */
 					if (to->mem > set->pool->budget / 4)
-						SpillSet(to);
+						SpillSet(to, 0);
 				}
 			}
 		}

@@ -123,19 +123,25 @@ FreeChunk(RowSet *set, int c)
 	set->pool->used -= CHUNK_SIZE;
 }
 
-/* Forget the rows in memory: they were spilled, or nobody wants them. */
 void
-RowSetFreeMemory(RowSet *set)
+RowSetFreeMemory(RowSet *set, int from)
 {
+	set->max_bucket_rows = 0;
 	for (int c = 0; c < set->nchunks; c++)
 	{
 		if (set->chunks[c] == NULL)
 			continue;
 		for (int b = 0; b < ROW_CHUNK_BUCKETS; b++)
-			FreeBucketPieces(set, &set->chunks[c][b]);
-		FreeChunk(set, c);
+		{
+			RowBucket  *bucket = &set->chunks[c][b];
+
+			if (c * ROW_CHUNK_BUCKETS + b >= from)
+				FreeBucketPieces(set, bucket);
+			set->max_bucket_rows = Max(set->max_bucket_rows, bucket->rows);
+		}
+		if (c * ROW_CHUNK_BUCKETS >= from)
+			FreeChunk(set, c);
 	}
-	set->max_bucket_rows = 0;
 	if (set->pool->used == 0)
 	{
 		set->pool->sort = 0;

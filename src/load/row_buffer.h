@@ -50,7 +50,9 @@ RowSetBucket(const RowSet *set, int bucket)
 
 extern RowSet *RowSetCreate(RowPool *pool, RowLayout *layout);
 extern char *RowSetReserve(RowSet *set, int bucket, Size size, CommandId cid);
-extern void RowSetFreeMemory(RowSet *set);
+
+/* Forget the rows in memory of the buckets from one on: they were spilled, or nobody wants them. */
+extern void RowSetFreeMemory(RowSet *set, int from);
 extern void RowSetMerge(RowSet *into, RowSet *from);
 
 /* Walk over the rows of a bucket in memory, in the order they came. */

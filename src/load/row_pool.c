@@ -4,12 +4,10 @@
  *
  * Hundreds of megabytes come from the system in pages of 4 kB, each with a
  * trap into it when the page is first touched, and go back to it when they are
- * freed.  So pages are asked for in advance, many at a time, and kept while
- * rows go to temporary files and others take their place.
+ * freed.  So they are kept while rows go to temporary files and others take
+ * their place.
  */
 #include "postgres.h"
-
-#include <sys/mman.h>
 
 #include "load/row_pool.h"
 #include "port/pg_bitutils.h"
@@ -21,13 +19,6 @@
 
 /* no slab is more than this part of the budget, unless that is less than a piece */
 #define SLAB_BUDGET_PART	16
-
-/* bytes whose pages are asked for at once, in slabs of at least so many */
-#define FETCH_BYTES	(512 * 1024)
-#define FETCH_MIN_SLAB	(1024 * 1024)
-
-/* the size of a page or a multiple of it */
-#define PAGE_BYTES	4096
 
 struct RowSlab
 {
@@ -54,24 +45,6 @@ PutFree(RowPool *pool, RowPiece *piece, Size size)
 	piece->size = size;
 	piece->next = pool->free[index];
 	pool->free[index] = piece;
-}
-
-/*
- * Have the system provide the pages of the next piece and of some behind it at
- * once; nothing is lost when it cannot.
- */
-static void
-FetchPages(RowPool *pool)
-{
-#ifdef MADV_POPULATE_WRITE
-	char	   *begin = (char *) TYPEALIGN(PAGE_BYTES, pool->fetched);
-	char	   *end = Min(begin + FETCH_BYTES, pool->current->data + pool->current->size);
-
-	end = (char *) TYPEALIGN_DOWN(PAGE_BYTES, end);
-	if (pool->current->size >= FETCH_MIN_SLAB && end > begin)
-		(void) madvise(begin, end - begin, MADV_POPULATE_WRITE);
-	pool->fetched = begin + FETCH_BYTES;
-#endif
 }
 
 /* What is left of the current slab becomes free pieces; go on to the next one. */
@@ -112,7 +85,6 @@ NextSlab(RowPool *pool)
 	}
 	pool->current = slab;
 	pool->cut = slab->data;
-	pool->fetched = slab->data;
 }
 
 /* A free piece of the size, or a part of a larger one; NULL: there is none. */
@@ -146,8 +118,6 @@ RowPoolTake(RowPool *pool, Size size)
 			NextSlab(pool);
 		piece = (RowPiece *) pool->cut;
 		pool->cut += size;
-		if (pool->cut > pool->fetched)
-			FetchPages(pool);
 	}
 	piece->next = NULL;
 	piece->size = size;

@@ -37,7 +37,6 @@ typedef struct RowPool
 	RowSlab    *last;
 	RowSlab    *current;		/* is being cut up; those behind it are whole */
 	char	   *cut;			/* up to here */
-	char	   *fetched;		/* its pages are there up to here */
 	RowPiece   *free[ROW_PIECE_SIZES];	/* pieces that were given back */
 } RowPool;
 

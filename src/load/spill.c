@@ -134,7 +134,7 @@ RowSetFree(RowSet *set)
 {
 	ListCell   *lc;
 
-	RowSetFreeMemory(set);
+	RowSetFreeMemory(set, 0);
 	if (set->pool->used == 0)
 		RowPoolRelease(set->pool);
 	pfree(set->chunks);
@@ -597,14 +597,31 @@ WriteRun(RowPool *pool, RowMerge *merge, SpillFile *spill)
 	return run;
 }
 
+/* The first of the last buckets without which a set has no more than "keep" bytes in memory. */
+static int
+FirstToSpill(const RowSet *set, Size keep)
+{
+	int			first = set->layout->spec->nbuckets;
+	Size		left = set->mem;
+
+	while (first > 0 && left > keep)
+	{
+		const RowBucket *bucket = RowSetBucket(set, --first);
+
+		left -= bucket ? bucket->bytes : 0;
+	}
+	return first;
+}
+
 void
-SpillSet(RowSet *set)
+SpillSet(RowSet *set, Size keep)
 {
 	RowPool    *pool = set->pool;
 	MemoryContext oldcxt;
 	SpillFile  *spill;
 	RowMerge   *merge;
 	SpillRun   *run;
+	int			first;
 
 	SpillCloseUnused();
 	if (set->mem == 0)
@@ -613,14 +630,16 @@ SpillSet(RowSet *set)
 		spill = ((SpillRun *) llast(set->runs))->file;
 	else
 		spill = SpillFileCreate(pool);
+	first = keep == 0 ? 0 : FirstToSpill(set, keep);
 	merge = MergeBegin(pool, set->layout, &set, 1, NIL);
+	merge->bucket = first - 1;
 	run = WriteRun(pool, merge, spill);
 	RowMergeEnd(merge);
 
 	oldcxt = MemoryContextSwitchTo(pool->cxt);
 	set->runs = lappend(set->runs, run);
 	MemoryContextSwitchTo(oldcxt);
-	RowSetFreeMemory(set);
+	RowSetFreeMemory(set, first);
 }
 
 void

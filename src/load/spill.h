@@ -31,8 +31,11 @@ typedef struct SpillRun
 	int64		bytes;
 } SpillRun;
 
-/* Write the rows a set has in memory to a run and free the memory. */
-extern void SpillSet(RowSet *set);
+/*
+ * Write the rows that the last buckets of a set have in memory to a run, of as
+ * many buckets as makes the set take no more than "keep" bytes of memory then.
+ */
+extern void SpillSet(RowSet *set, Size keep);
 
 /* Free a set with its memory and its runs. */
 extern void RowSetFree(RowSet *set);
