@@ -32,11 +32,6 @@
 
 /* advancing an aggregate by a row, or comparing a key with the one before, in units of cpu_operator_cost */
 #define ADVANCE_COST 0.1
-/*
- * The same of sum and avg of numeric.  It is 8 ns, 0.8; but core's aggregates,
- * which compete, cost 1 there and take 50 ns.
- */
-#define NUMERIC_ADVANCE_COST 0.4
 /* the same of finding the group of a row by a column */
 #define HASH_COST 0.4
 /* putting a row before an expression, in the same units */
@@ -207,21 +202,11 @@ AdvanceCost(const AggOutputs *outputs, BucketAggMode mode)
 
 		if (!IsA(aggref, Aggref))
 			continue;
-		switch (BatchAggKindOf(aggref))
-		{
-			case BATCH_AGG_COUNT_ROWS:
-				/* without groups, all rows of a batch are counted at once */
-				if (mode != BUCKET_AGG_ALL || aggref->aggfilter != NULL)
-					cost += ADVANCE_COST;
-				break;
-			case BATCH_AGG_SUM_NUMERIC:
-			case BATCH_AGG_AVG_NUMERIC:
-				cost += NUMERIC_ADVANCE_COST;
-				break;
-			default:
-				cost += ADVANCE_COST;
-				break;
-		}
+		/* without groups, all rows of a batch are counted at once */
+		if (mode == BUCKET_AGG_ALL && BatchAggKindOf(aggref) == BATCH_AGG_COUNT_ROWS &&
+			aggref->aggfilter == NULL)
+			continue;
+		cost += ADVANCE_COST;
 	}
 	return cost;
 }
