@@ -271,7 +271,7 @@ PackedColumnMemory(const PackedColumn *column)
 		(column->buffer ? ColumnBufferMemory(column->buffer) : 0);
 }
 
-/* Is the column searched by SearchInts? */
+/* Is the column searched by PackedIntsSearch? */
 static bool
 SearchedAsInts(const PackedColumn *column)
 {

@@ -43,8 +43,8 @@ RowSorterInit(RowSorter *sorter, MemoryContext cxt)
 	sorter->cxt = cxt;
 }
 
-void
-RowSorterFree(RowSorter *sorter)
+static void
+Free(RowSorter *sorter)
 {
 	if (sorter->entries)
 		pfree(sorter->entries);
@@ -59,7 +59,7 @@ RowSorterRoom(RowSorter *sorter, int64 n)
 {
 	if (n <= sorter->capacity)
 		return;
-	RowSorterFree(sorter);
+	Free(sorter);
 	n = Max(n + n / 8, 256);
 	sorter->entries = MemoryContextAllocHuge(sorter->cxt, n * sizeof(SortEntry));
 	sorter->spare = MemoryContextAllocHuge(sorter->cxt, n * sizeof(SortEntry));

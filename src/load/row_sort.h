@@ -23,7 +23,6 @@ typedef struct RowSorter
 } RowSorter;
 
 extern void RowSorterInit(RowSorter *sorter, MemoryContext cxt);
-extern void RowSorterFree(RowSorter *sorter);
 
 /* Make room for n entries; those there may be lost. */
 extern void RowSorterRoom(RowSorter *sorter, int64 n);

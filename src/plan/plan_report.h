@@ -32,7 +32,7 @@ extern List *PlanReportRows(PlanReport *report);
 extern void PlanReportStop(PlanReport *report);
 
 /*
- * Plan a query, which is scribbled on, and return its ReportRows: joins and
+ * Plan a query, which is scribbled on, and return its PlanReportRows: joins and
  * aggregations that concern a bucketed table, inner ones first.  Rights are
  * the caller's matter.
  */

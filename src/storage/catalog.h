@@ -129,12 +129,6 @@ extern int	SpecRecord(Oid relid, const BucketSpec *spec);
 /* The option list with one option set; other elements are shared. */
 extern List *OptionsSet(List *options, const char *name, const char *value);
 
-/*
- * Options whose column names are those of today: a column renamed while the
- * event triggers were off is found by its number in the newest spec row.
- */
-extern List *OptionsFollowRename(Relation rel, List *options);
-
 /* Delete all spec rows of a relid. */
 extern void SpecDelete(Oid relid);
 

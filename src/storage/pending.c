@@ -186,8 +186,9 @@ PendingHasFile(uint64 file_id)
 	return FindFile(file_id) != NULL;
 }
 
-bool
-PendingIsDropped(Oid relid)
+/* Is the table dropped in this transaction? */
+static bool
+IsDropped(Oid relid)
 {
 	for (int i = 0; i < ndrops; i++)
 		if (drops[i].relid == relid)
@@ -198,7 +199,7 @@ PendingIsDropped(Oid relid)
 void
 StoreDropAtCommit(Oid relid)
 {
-	if (PendingIsDropped(relid))
+	if (IsDropped(relid))
 		return;
 	drops = Grow(drops, ndrops, &drops_room, sizeof(PendingDrop));
 	drops[ndrops].relid = relid;

@@ -21,9 +21,6 @@ extern void PendingFileFinished(uint64 file_id);
 /* true if this transaction created the file. */
 extern bool PendingHasFile(uint64 file_id);
 
-/* true if the table is dropped in this transaction. */
-extern bool PendingIsDropped(Oid relid);
-
 /* Files or manifest were changed: PREPARE TRANSACTION is refused. */
 extern void PendingNoteWrite(void);
 

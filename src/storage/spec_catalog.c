@@ -135,7 +135,7 @@ OptionsSet(List *options, const char *name, const char *value)
  * Options whose column names are those of today: a column renamed while the
  * event triggers were off is found by its number in the newest spec row.
  */
-List *
+static List *
 OptionsFollowRename(Relation rel, List *options)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
