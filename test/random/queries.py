@@ -236,6 +236,25 @@ class Generator(Predicates):
             return Seq(f"{r.expr} {rnd.choice(['=', '<'])} ", self.value(r))
         return r.expr
 
+    def arithmetic(self, numbers, refs, depth, one_side):
+        """An expression of integers and numerics; many are computed for whole blocks."""
+        rnd = self.rnd
+        if depth == 0 or self.chance(0.2):
+            if self.chance(0.25):
+                return rnd.choice(["1", "2", "0.5", "1.50", "100", "(-3)", "0", "12345678901234567890.5", "0.000000000001"])
+            r = rnd.choice(numbers)
+            return f"{r.expr}::numeric" if r.kind.name == "int" and self.chance(0.4) else r.expr
+        a, b = (self.arithmetic(numbers, refs, depth - 1, one_side) for _ in range(2))
+        x = rnd.random()
+        if x < 0.7:
+            return Seq("(", a, f" {rnd.choice(['+', '-', '*', '*'])} ", b, ")")
+        if x < 0.75:
+            return Seq("(- ", a, ")")
+        if x < 0.8:
+            return Seq("coalesce(", a, ", ", b, ")")
+        condition = self.simple(refs) if one_side else self.condition(refs, 1)
+        return Seq("CASE WHEN ", condition, " THEN ", a, *(() if self.chance(0.3) else (" ELSE ", b)), " END")
+
     def aggregate(self, refs, order, one_side=False):
         """An aggregate call.  one_side: one that a join can count frequent keys for, if refs are those of one of its sides."""
         rnd = self.rnd
@@ -249,6 +268,7 @@ class Generator(Predicates):
             k = r.kind.name
             d = "" if one_side else rnd.choice(["", "", "DISTINCT "])
             comparable = True
+            numbers = [n for n in keyed if n.kind.name in ("int", "numeric") and not n.fuzzy]
             if x < 0.35:
                 text = f"count({d if comparable else ''}{r.expr})"
             elif x < 0.4 and k in ("int", "numeric", "text"):
@@ -256,7 +276,11 @@ class Generator(Predicates):
                 text = {"int": rnd.choice(["sum({0}::numeric * 3)", "avg({0} / 2)", "max(abs({0}::int8 / 2))", "count(nullif({0}, 1))", "bool_or({0} > 2)"]),
                         "numeric": rnd.choice(["sum(trim_scale({0}) * 1.5)", "avg(trim_scale({0}) / 4)", "max(trim_scale({0}))", "bool_and({0} < 5)"]),
                         "text": rnd.choice(["max({0} || '!')", "min(upper({0}))", "sum(length({0}))", "count(nullif({0}, ''))"])}[k].format(r.expr)
-            elif x < 0.6 and r.kind.minmax:
+            elif x < 0.52 and numbers:
+                call = rnd.choice(["sum", "sum", "avg", "count", "min", "max"])
+                text = Seq(f"{call}(", self.arithmetic(numbers, refs, rnd.choice([1, 1, 2, 3]), one_side), "::numeric)" if call in ("min", "max") else ")")
+                scaled = call in ("min", "max")
+            elif x < 0.65 and r.kind.minmax:
                 text = f"{rnd.choice(['min', 'max'])}({r.expr})"
                 # which of 0.0 and 0.00 is the smallest hangs on the order of rows
                 scaled = k == "numeric"
