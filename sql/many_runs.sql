@@ -258,6 +258,37 @@ SELECT q, measured(q, 'Units') AS units, measured(q, 'Max Runs per Bucket') AS r
 	'SELECT count(*), sum(a.n) FROM mr_s_b a JOIN mr_s_b b USING (k) WHERE b.v < 100',
 	'SELECT count(*) FROM mr_s_b JOIN mr_t_b USING (k)']) q;
 RESET max_parallel_workers_per_gather; RESET enable_hashjoin; RESET enable_nestloop;
+-- sums of numerics that files hold as integers: with NULLs, filters, beside what wants them as numerics, and where runs
+-- differ in scale, or one of them has values that are no such integers
+CREATE TABLE mr_d_h (k int, v int, m numeric(10,2), n numeric);
+INSERT INTO mr_d_h SELECT CASE WHEN g % 61 = 0 THEN NULL ELSE g * 31 % 700 END, g, CASE WHEN g % 7 > 0 THEN g % 1000 / 7.0 - 50 END,
+	CASE WHEN g % 12 = 5 AND g > 3500 THEN 'NaN' WHEN g % 12 = 6 THEN round(g / 7.0, 3) ELSE round(g / 7.0, 1) END FROM generate_series(1, 4000) g;
+CREATE FOREIGN TABLE mr_d_b (k int, v int, m numeric(10,2), n numeric) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2', block_rows '60');
+DO $$
+BEGIN
+	FOR i IN 0 .. 11 LOOP
+		INSERT INTO mr_d_b SELECT * FROM mr_d_h WHERE v % 12 = i;
+		COMMIT;
+	END LOOP;
+END
+$$;
+ANALYZE mr_d_h; ANALYZE mr_d_b;
+SELECT q, same(q) FROM unnest(ARRAY[
+	'SELECT count(*), sum(m), avg(m), sum(n), sum(w) FROM mr_d_b JOIN mr_t_b USING (k)',
+	'SELECT sum(m), max(m), sum(m * 2), sum(n), min(n) FROM mr_d_b JOIN mr_t_b USING (k)',
+	'SELECT sum(n) FROM mr_d_b JOIN mr_t_b USING (k) WHERE v % 12 NOT IN (5, 6)',
+	'SELECT sum(n) FROM mr_d_b JOIN mr_t_b USING (k) WHERE v < 3000',
+	'SELECT sum(m), sum(n) FROM mr_t_b LEFT JOIN mr_d_b USING (k)',
+	'SELECT sum(m), sum(n) FROM mr_d_b FULL JOIN mr_t_b USING (k)',
+	'SELECT sum(m) FROM mr_d_b JOIN mr_t_b USING (k) WHERE m > 10 AND v > 500',
+	'SELECT sum(m) FILTER (WHERE v % 3 = 0), sum(m) FILTER (WHERE m < 20) FROM mr_d_b JOIN mr_t_b USING (k)',
+	'SELECT w, sum(m), sum(n) FROM mr_d_b JOIN mr_t_b USING (k) GROUP BY w',
+	'SELECT k, sum(m), max(m), sum(n) FROM mr_d_b GROUP BY k',
+	'SELECT k, sum(m), sum(n), count(*) FROM mr_d_b WHERE v > 700 GROUP BY k',
+	'SELECT k, sum(m), sum(d.n) FROM mr_d_b d JOIN mr_s_b s USING (k) GROUP BY k',
+	'SELECT t.w, (SELECT sum(m) FROM mr_d_b d JOIN mr_t_b u USING (k) WHERE d.v > t.w * 100) FROM mr_t_b t WHERE k BETWEEN 3 AND 6']) q;
+DROP FOREIGN TABLE mr_d_b;
+DROP TABLE mr_d_h;
 DROP FOREIGN TABLE mr_s_b, mr_t_b;
 DROP TABLE mr_s_h, mr_t_h;
 DROP VIEW mr_x_h, mr_y_h, mr_m_h;

@@ -20,6 +20,7 @@
 
 #include "exec/run_window.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 /* rows of a merged batch; small enough that its columns stay in cache */
@@ -44,6 +45,7 @@ typedef struct MergeState
 	uint16		row[MERGE_ROWS];
 	Datum	  **values;			/* per column, made on first use */
 	bool	  **nulls;
+	ScaledColumn *scaled;		/* per column: of windows, made on first use */
 	bool		exact;			/* equal images other than KEY64_NULL are equal keys */
 	bool		lazy;			/* cursors without a block are in the heap */
 	bool		refill;			/* the top cursor has used up its block, which goes before the next comes */
@@ -88,6 +90,25 @@ GatherColumn(Batch *batch, int col)
 	batch->cols[col].values = values;
 	batch->cols[col].nulls = anynull ? nulls : NULL;
 	batch->loaded[col] = true;
+}
+
+/* BatchScaledLoader of merged batches. */
+static bool
+GatherScaled(Batch *batch, int col, ScaledColumn *scaled)
+{
+	MergeState *merge = batch->load_arg;
+
+	if (!merge->windowed)
+		return false;
+	if (merge->scaled[col].values == NULL)
+	{
+		MemoryContext cxt = GetMemoryChunkContext(merge);
+
+		merge->scaled[col].values = MemoryContextAlloc(cxt, MERGE_ROWS * sizeof(int64));
+		merge->scaled[col].nulls = MemoryContextAlloc(cxt, MERGE_ROWS * sizeof(bool));
+	}
+	*scaled = merge->scaled[col];
+	return RunWindowGatherScaled(merge->window, batch->nrows, col, scaled);
 }
 
 /* Heap order: by image, then by full comparison. */
@@ -239,9 +260,11 @@ GetMergeState(LeafReader *leaf)
 	merge->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
 	merge->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
 	merge->batch.load = GatherColumn;
+	merge->batch.load_scaled = GatherScaled;
 	merge->batch.load_arg = merge;
 	merge->values = palloc0(leaf->ncols * sizeof(Datum *));
 	merge->nulls = palloc0(leaf->ncols * sizeof(bool *));
+	merge->scaled = palloc0(leaf->ncols * sizeof(ScaledColumn));
 	for (int c = 0; c < leaf->ncols; c++)
 	{
 		merge->values[c] = palloc(MERGE_ROWS * sizeof(Datum));

@@ -66,6 +66,8 @@ typedef struct ImageRow
 #define RS_NUMBER image
 #include "vector/radix_sort.h"
 
+#define SCALE_NONE (-2)
+
 /* A run that has not begun. */
 typedef struct WaitingRun
 {
@@ -116,6 +118,8 @@ struct RunWindow
 	bool		selected;		/* there was a block not all of whose rows are entries */
 	bool	   *any_nulls;		/* per column: in any block so far */
 	CursorColumn **columns;		/* per column, made when first gathered: per cursor */
+	CursorColumn **scaled;		/* the same of integers that stand for numerics */
+	int		   *scale;			/* per column, of them; -1: none is loaded yet, SCALE_NONE: there is no such one */
 };
 
 RunWindow *
@@ -137,6 +141,8 @@ RunWindowCreate(LeafReader *leaf, int keycol, KeyClass keyclass, Oid keytype)
 	window->keys = palloc(BF_BATCH_ROWS * sizeof(Datum));
 	window->any_nulls = palloc0(leaf->ncols * sizeof(bool));
 	window->columns = palloc0(leaf->ncols * sizeof(CursorColumn *));
+	window->scaled = palloc0(leaf->ncols * sizeof(CursorColumn *));
+	window->scale = palloc(leaf->ncols * sizeof(int));
 	return window;
 }
 
@@ -164,6 +170,8 @@ RunWindowOpen(RunWindow *window)
 	window->run_rows = WINDOW_RUN_ROWS;
 	window->selected = false;
 	memset(window->any_nulls, 0, leaf->ncols * sizeof(bool));
+	for (int col = 0; col < leaf->ncols; col++)
+		window->scale[col] = -1;
 	for (int i = 0; i < leaf->ncursors; i++)
 	{
 		WaitingRun *run = &window->waiting[window->nwaiting];
@@ -207,6 +215,8 @@ CursorReady(RunWindow *window, int c, const KeyBound *bound, int64 image)
 		{
 			if (window->columns[col] != NULL)
 				window->columns[col][c].values = NULL;
+			if (window->scaled[col] != NULL)
+				window->scaled[col][c].values = NULL;
 		}
 	}
 }
@@ -726,17 +736,66 @@ LoadCursorColumn(RunWindow *window, int c, int col)
 	return column->values;
 }
 
-bool
-RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *nulls)
+/* The same as integers; NULL: the block does not hold such, or not of the scale of those before. */
+static const Datum *
+LoadCursorScaled(RunWindow *window, int c, int col)
+{
+	CursorColumn *column = &window->scaled[col][c];
+	ScaledColumn scaled;
+
+	if (window->scale[col] == SCALE_NONE || !BatchScaled(&window->leaf->cursors[c].block->batch, col, &scaled) ||
+		(window->scale[col] >= 0 && window->scale[col] != scaled.scale))
+	{
+		window->scale[col] = SCALE_NONE;
+		return NULL;
+	}
+	window->scale[col] = scaled.scale;
+	column->values = (const Datum *) scaled.values;
+	column->nulls = scaled.nulls;
+	window->any_nulls[col] |= scaled.nulls != NULL;
+	return column->values;
+}
+
+/*
+ * Values of a column, which is loaded for all cursors that the rows come from,
+ * where entries are not rows or some are NULL; whether one of them is.
+ */
+static bool
+GatherNulls(const RunWindow *window, int nrows, const CursorColumn *columns, Datum *values, bool *nulls)
 {
 	const LeafReader *leaf = window->leaf;
 	const uint64 *entry = window->entry + window->from;
 	bool		found = false;
 
+	for (int i = 0; i < nrows; i++)
+	{
+		int			c = ENTRY_CURSOR(entry[i]);
+		const CursorColumn *column = &columns[c];
+		int			row = KeyVectorRow(&leaf->cursors[c].block->keys, ENTRY_POS(entry[i]));
+
+		values[i] = column->values[row];
+		nulls[i] = column->nulls != NULL && column->nulls[row];
+		found |= nulls[i];
+	}
+	return found;
+}
+
+/* Room for a column of the cursors. */
+static void
+MakeCursorColumns(RunWindow *window, CursorColumn **columns)
+{
+	if (*columns == NULL)
+		*columns = MemoryContextAllocZero(window->leaf->cxt, MERGE_FAN_IN * sizeof(CursorColumn));
+}
+
+bool
+RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *nulls)
+{
+	const uint64 *entry = window->entry + window->from;
+
 	if (window->keys_only)
 		elog(ERROR, "column %d of rows that are counted is asked for", col);
-	if (window->columns[col] == NULL)
-		window->columns[col] = MemoryContextAllocZero(leaf->cxt, MERGE_FAN_IN * sizeof(CursorColumn));
+	MakeCursorColumns(window, &window->columns[col]);
 	for (int i = 0; i < nrows; i++)
 	{
 		int			c = ENTRY_CURSOR(entry[i]);
@@ -746,17 +805,30 @@ RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *null
 			from = LoadCursorColumn(window, c, col);
 		values[i] = from[ENTRY_POS(entry[i])];
 	}
-	if (!window->selected && !window->any_nulls[col])
+	return (window->selected || window->any_nulls[col]) &&
+		GatherNulls(window, nrows, window->columns[col], values, nulls);
+}
+
+bool
+RunWindowGatherScaled(RunWindow *window, int nrows, int col, ScaledColumn *scaled)
+{
+	const uint64 *entry = window->entry + window->from;
+
+	if (window->keys_only || window->scale[col] == SCALE_NONE)
 		return false;
+	MakeCursorColumns(window, &window->scaled[col]);
 	for (int i = 0; i < nrows; i++)
 	{
 		int			c = ENTRY_CURSOR(entry[i]);
-		const CursorColumn *column = &window->columns[col][c];
-		int			row = KeyVectorRow(&leaf->cursors[c].block->keys, ENTRY_POS(entry[i]));
+		const Datum *from = window->scaled[col][c].values;
 
-		values[i] = column->values[row];
-		nulls[i] = column->nulls != NULL && column->nulls[row];
-		found |= nulls[i];
+		if (unlikely(from == NULL) && (from = LoadCursorScaled(window, c, col)) == NULL)
+			return false;
+		scaled->values[i] = (int64) from[ENTRY_POS(entry[i])];
 	}
-	return found;
+	scaled->scale = window->scale[col];
+	if (!(window->selected || window->any_nulls[col]) ||
+		!GatherNulls(window, nrows, window->scaled[col], (Datum *) scaled->values, scaled->nulls))
+		scaled->nulls = NULL;
+	return true;
 }

@@ -31,4 +31,11 @@ extern int	RunWindowNext(RunWindow *window, Batch *batch, int limit, const KeyBo
 /* Values of a column in the rows last returned; whether there is a NULL among them. */
 extern bool RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *nulls);
 
+/*
+ * The same of a column of numerics as integers, into scaled->values and nulls,
+ * which becomes NULL if there is none; false: not all blocks hold such, of one
+ * scale.
+ */
+extern bool RunWindowGatherScaled(RunWindow *window, int nrows, int col, ScaledColumn *scaled);
+
 #endif							/* BF_RUN_WINDOW_H */
