@@ -68,7 +68,7 @@ def options(arguments):
 def bytes_needed(o):
     """About what the greatest of the parts has on disk at once."""
     shop = 2 * o.rows * (1000 if {"joins", "lookups", "cold", "loads"} & set(o.part) else 250)
-    grow = 2 * o.growth_max * 350 if "growth" in o.part else 0
+    grow = 2 * o.growth_max * 200 if "growth" in o.part else 0
     graph = o.vertices * 1500 + o.edges * 250 if "graph" in o.part else 0
     tpch = int(float(o.tpch_scale) * 4.5e9) if "tpch" in o.part else 0
     return max(shop, grow, graph, tpch) + 4_000_000_000
