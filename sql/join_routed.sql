@@ -214,18 +214,23 @@ SELECT nodes('UPDATE plain b SET w = 1 FROM p_b a WHERE a.k = b.k') ~ 'BucketJoi
 RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin;
 
 -- where it loses, both costs are told
+CREATE TABLE more AS SELECT p.* FROM plain p, generate_series(1, 3);
+ANALYZE more;
 SET work_mem = '64kB'; SET random_page_cost = 1000000;
-SELECT reason, regexp_replace(detail, 'a (hash|merge) join \([0-9.]+ against [0-9.]+', 'another join (N against N') detail FROM bucketfdw.why_not('SELECT * FROM p_b a LEFT JOIN plain b ON a.k = b.k') WHERE NOT used;
+SELECT reason, regexp_replace(detail, 'a (hash|merge) join \([0-9.]+ against [0-9.]+', 'another join (N against N') detail FROM bucketfdw.why_not('SELECT * FROM p_b a LEFT JOIN more b ON a.k = b.k') WHERE NOT used;
 RESET work_mem; RESET random_page_cost;
+DROP TABLE more;
 
 -- a bucket column that is no key of such a join did not come out of an outer join
 CREATE FOREIGN TABLE item_b (k int, j int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
 CREATE FOREIGN TABLE name_b (id int, name text) SERVER bucketfdw OPTIONS (bucket_by 'id', buckets '4');
 CREATE FOREIGN TABLE price_b (k int, x int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
-INSERT INTO item_b SELECT i, i % 50 FROM generate_series(1, 2000) i; INSERT INTO name_b SELECT i, 'n' || i FROM generate_series(1, 50) i; INSERT INTO price_b SELECT i, i FROM generate_series(1, 2000) i;
+INSERT INTO item_b SELECT i, i % 50 FROM generate_series(1, 20000) i; INSERT INTO name_b SELECT i, 'n' || i FROM generate_series(1, 50) i; INSERT INTO price_b SELECT i, i FROM generate_series(1, 20000) i;
 ANALYZE item_b; ANALYZE name_b; ANALYZE price_b;
 SET join_collapse_limit = 1;
+SET work_mem = '64kB'; SET random_page_cost = 1000000;
 SELECT reason, regexp_replace(detail, ';[^;]*$', '') detail, hint FROM bucketfdw.why_not('SELECT * FROM (item_b a JOIN name_b b ON a.j = b.id) JOIN price_b c ON c.k = a.k') WHERE relations ~ 'c';
+RESET work_mem; RESET random_page_cost;
 SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_mergejoin = off;
 SELECT reason, detail, hint FROM bucketfdw.why_not('SELECT a.k, count(*) FROM item_b a JOIN name_b b ON a.j = b.id GROUP BY a.k') WHERE kind = 'aggregate';
 RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin; RESET join_collapse_limit;

@@ -15,7 +15,6 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "plan/join_cost.h"
-#include "utils/tuplesort.h"
 
 /* making the key of a row, and merging a row; in units of cpu_operator_cost */
 #define KEY_COST 0.06
@@ -26,15 +25,14 @@
 #define PAIR_COST 0.5
 
 /*
- * Hashing and sorting a row and copying it into a batch, in units of
- * cpu_tuple_cost: about 150 ns of few rows, 300 ns of millions, which is 0.04
- * to 0.07.  Core's estimates for hash tables leave out what it takes to wait
- * for memory, a factor of two and more; so that the two compare, this is
- * without a factor that grows with the rows, and becomes less where the hash
- * table would not fit into the caches: from so many bytes on by this part each
- * time they double, down to a half.
+ * Hashing a row, packing it, sorting its bucket and reading it into a batch, in
+ * units of cpu_tuple_cost: 40 to 60 ns, which is 0.01 to 0.015.  Core's
+ * estimates for hash tables leave out what it takes to wait for memory, a
+ * factor of two and more; so that the two compare, this becomes less where the
+ * hash table would not fit into the caches: from so many bytes on by this part
+ * each time they double, down to a half.
  */
-#define ROUTE_COST 3.0
+#define ROUTE_COST 1.5
 #define CACHED_BYTES (8.0 * 1024 * 1024)
 #define UNCACHED_FACTOR 0.5
 #define MOST_UNCACHED 2.0
@@ -44,26 +42,38 @@
 #define ROUTE_START_COST 2500.0
 #define ROUTE_GROUP_COST 2.0
 
-/* Writing and reading back what does not fit into work_mem, as core's sort. */
+/* beside the row, bytes for sorting it, and for sorting it in temporary files */
+#define SORT_BYTES 32.0
+#define FILE_SORT_BYTES 48.0
+
+/*
+ * Writing rows to temporary files and reading them back, if they do not fit
+ * into work_mem; and the same once more, with comparisons, if a bucket does
+ * not fit.
+ */
 static Cost
-SpillCost(double bytes)
+SpillCost(const BucketInput *input, double rows)
 {
 	double		memory = work_mem * 1024.0;
-	double		pages = ceil(bytes / BLCKSZ);
-	double		runs = bytes / memory;
-	double		order = tuplesort_merge_order((int64) memory);
-	double		passes = runs > order ? ceil(log(runs) / log(order)) : 1;
+	double		width = MAXALIGN(input->path->pathtarget->width + 1);
+	double		bucket_rows = rows / input->nbuckets;
+	double		bucket = bucket_rows * (width + SORT_BYTES);
+	Cost		page_cost = 0.75 * seq_page_cost + 0.25 * random_page_cost;
+	Cost		cost = 0;
 
-	if (bytes <= memory)
-		return 0;
-	return 2 * pages * passes * (0.75 * seq_page_cost + 0.25 * random_page_cost);
+	if (rows * width + bucket > memory)
+		cost += 2 * rows * width / BLCKSZ * page_cost;
+	if (bucket > memory)
+		cost += 2 * rows * (width + FILE_SORT_BYTES) / BLCKSZ * page_cost +
+			rows * log2(Max(bucket_rows, 2)) * cpu_operator_cost;
+	return cost;
 }
 
-/* Memory of the rows of a path in a hash table: the row, its header, the entry of its bucket, and its share of those. */
+/* Memory of the rows of an input in a hash table: the row, its header, the entry of its bucket, and its share of those. */
 static double
-HashTableBytes(const Path *path)
+HashTableBytes(const BucketInput *input)
 {
-	return path->rows * (MAXALIGN(path->pathtarget->width) + MAXALIGN(SizeofMinimalTupleHeader) +
+	return input->path->rows * (MAXALIGN(input->path->pathtarget->width) + MAXALIGN(SizeofMinimalTupleHeader) +
 						 2 * sizeof(void *));
 }
 
@@ -71,7 +81,7 @@ HashTableBytes(const Path *path)
 static double
 UncachedFactor(const BucketInput *a, const BucketInput *b)
 {
-	double		bytes = Min(HashTableBytes(a->path), HashTableBytes(b->path));
+	double		bytes = Min(HashTableBytes(a), HashTableBytes(b));
 
 	if (bytes <= CACHED_BYTES)
 		return 1.0;
@@ -82,17 +92,14 @@ UncachedFactor(const BucketInput *a, const BucketInput *b)
 static Cost
 RoutingCost(const BucketInput *input, const BucketInput *other)
 {
-	Path	   *path = input->path;
-	double		rows = Max(path->rows, 2);
+	double		rows = Max(input->path->rows, 2);
 	bool		strings = input->classes[0] == KEYCLASS_TEXT ||
 		input->classes[0] == KEYCLASS_BPCHAR || input->classes[0] == KEYCLASS_BYTEA;
-	double		width = MAXALIGN(path->pathtarget->width + sizeof(int64)) +
-		MAXALIGN(SizeofHeapTupleHeader);
 
 	return (ROUTE_START_COST + input->nbuckets * ROUTE_GROUP_COST) * cpu_operator_cost +
 		rows * (ROUTE_COST / UncachedFactor(input, other) * cpu_tuple_cost +
 				(strings ? log2(rows) * COMPARE_COST * cpu_operator_cost : 0)) +
-		SpillCost(rows * width);
+		SpillCost(input, rows);
 }
 
 /* Pairs with equal keys: what reaches the join filter. */
