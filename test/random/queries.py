@@ -282,8 +282,9 @@ class Generator(Predicates):
                 scaled = call in ("min", "max")
             elif x < 0.65 and r.kind.minmax:
                 text = f"{rnd.choice(['min', 'max'])}({r.expr})"
-                # which of 0.0 and 0.00 is the smallest hangs on the order of rows
+                # which of 0.0 and 0.00, or of 0 and -0, is the smallest hangs on the order of rows
                 scaled = k == "numeric"
+                self.canon = self.canon or k == "float"
             elif x < 0.8 and k in ("int", "numeric"):
                 text = f"{rnd.choice(['sum', 'avg', 'sum', 'count'])}({r.expr})" if not (k == "numeric" and r.fuzzy) else f"sum(trim_scale({r.expr}))"
             elif x < 0.8 and k == "float" and not one_side:
