@@ -20,22 +20,8 @@
 
 #define DIGIT_DECIMALS		4
 
-/* digits of base 10000 of a value that is added in 128 bits, and its scale: at most 36 decimals */
+/* digits of base 10000 of a value that is added in 128 bits */
 #define MAX_DIGITS			9
-#define MAX_SCALE			36
-
-/* a sum stays below this, so that adding a value cannot overflow */
-#define SUM_LIMIT			((int128) 1 << 126)
-
-static int128
-PowerOfTen(int n)
-{
-	int128		power = 1;
-
-	while (n-- > 0)
-		power *= 10;
-	return power;
-}
 
 /*
  * The value as an integer in units of 10^-scale, its display scale; false when
@@ -61,12 +47,12 @@ SmallNumeric(Datum value, int128 *result, int *scale)
 	if (ndigits == 0)
 	{
 		*result = 0;
-		return *scale <= MAX_SCALE;
+		return *scale <= DECIMAL_MAX_SCALE;
 	}
 
 	/* the digit that holds the last displayed decimal; a decimal stored behind it is left to core */
 	lowest = -((*scale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS);
-	if (*scale > MAX_SCALE || weight - lowest + 1 > MAX_DIGITS || weight - ndigits + 1 < lowest)
+	if (*scale > DECIMAL_MAX_SCALE || weight - lowest + 1 > MAX_DIGITS || weight - ndigits + 1 < lowest)
 		return false;
 	data += sizeof(uint16);
 	if (weight - lowest < 4)
@@ -167,12 +153,6 @@ FlushSum(const BatchAgg *agg, AggCell *cell)
 	cell->u.sum = 0;
 }
 
-static inline bool
-InLimit(int128 value)
-{
-	return value < SUM_LIMIT && value > -SUM_LIMIT;
-}
-
 /* value * 10^decimals, unless it is too large */
 static inline bool
 Upscale(int128 *value, int decimals)
@@ -180,7 +160,7 @@ Upscale(int128 *value, int decimals)
 	int128		result;
 
 	return decimals == 0 ||
-		(!__builtin_mul_overflow(*value, PowerOfTen(decimals), &result) && InLimit(result) &&
+		(!__builtin_mul_overflow(*value, PowerOfTen(decimals), &result) && DecimalInLimit(result) &&
 		 ((*value = result), true));
 }
 
@@ -207,7 +187,7 @@ AddScaled(const BatchAgg *agg, AggCell *cell, int128 value, int scale)
 	}
 	/* both are below 2^126 */
 	cell->u.sum += value;
-	if (unlikely(!InLimit(cell->u.sum)))
+	if (unlikely(!DecimalInLimit(cell->u.sum)))
 		FlushSum(agg, cell);
 }
 
@@ -351,7 +331,7 @@ NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int
 {
 	int128		sum;
 
-	if (!__builtin_mul_overflow(other->u.sum, (int128) times, &sum) && InLimit(sum))
+	if (!__builtin_mul_overflow(other->u.sum, (int128) times, &sum) && DecimalInLimit(sum))
 		AddScaled(agg, cell, sum, other->scale);
 	else
 	{

@@ -12,12 +12,6 @@
 #include "exec/decimal_ops.h"
 #include "utils/memutils.h"
 
-/* as in agg_numeric.c: sums of two values below do not overflow */
-#define WIDE_LIMIT			((int128) 1 << 126)
-
-/* as there: what a sum can be brought to */
-#define MAX_SCALE			36
-
 /* Run a statement for each of the rows, whose number is "row". */
 #define FOR_EACH_ROW(at, stmt) \
 	do { \
@@ -83,16 +77,6 @@ MostRows(const DecimalRows *at)
 	DecimalRows all = {.n = at->nrows, .nrows = at->nrows};
 
 	return at->rows != NULL && at->n > at->nrows / 2 ? all : *at;
-}
-
-static int128
-PowerOfTen(int n)
-{
-	int128		power = 1;
-
-	while (n-- > 0)
-		power *= 10;
-	return power;
 }
 
 bool
@@ -201,7 +185,7 @@ DecimalsOfScaled(DecimalBuffer *buf, const ScaledColumn *column, const DecimalRo
 {
 	DecimalVector *vec = &buf->vec;
 
-	if (column->scale > MAX_SCALE)
+	if (column->scale > DECIMAL_MAX_SCALE)
 		return false;
 	memset(vec, 0, sizeof(*vec));
 	vec->narrow = column->values;
@@ -258,17 +242,11 @@ IsOfNothing(DecimalBuffer *buf, const DecimalVector *a, const DecimalVector *b)
 	return true;
 }
 
-static inline bool
-InLimit(int128 value)
-{
-	return value < WIDE_LIMIT && value > -WIDE_LIMIT;
-}
-
 /* value * factor, unless it is too large */
 static inline bool
 Scaled(int128 value, int128 factor, int128 *result)
 {
-	return !__builtin_mul_overflow(value, factor, result) && InLimit(*result);
+	return !__builtin_mul_overflow(value, factor, result) && DecimalInLimit(*result);
 }
 
 /* out = a * pa + b * pb, in 64 bits */
@@ -293,10 +271,10 @@ AddMixed(DecimalBuffer *buf, const DecimalVector *a, const DecimalVector *b, boo
 		 const DecimalRows *at)
 {
 	uint8	   *scales = RESERVE(buf, scales);
-	int128		powers[MAX_SCALE + 1];
+	int128		powers[DECIMAL_MAX_SCALE + 1];
 
 	powers[0] = 1;
-	for (int i = 1; i <= MAX_SCALE; i++)
+	for (int i = 1; i <= DECIMAL_MAX_SCALE; i++)
 		powers[i] = powers[i - 1] * 10;
 	FOR_EACH_ROW(at, if (!DecimalIsNull(&buf->vec, row))
 	{
@@ -341,7 +319,7 @@ DecimalsAdd(DecimalBuffer *buf, const DecimalVector *a, const DecimalVector *b, 
 	/* of a value that is multiplied with less, too */
 	vec->min = Min(bounds[0], a->min) + Min(bounds[2], subtract ? -b->max : b->min);
 	vec->max = Max(bounds[1], a->max) + Max(bounds[3], subtract ? -b->min : b->max);
-	if (!InLimit(vec->min) || !InLimit(vec->max))
+	if (!DecimalInLimit(vec->min) || !DecimalInLimit(vec->max))
 		return false;
 	SetNulls(buf, a, b, at);
 	SetRoom(buf, a->narrow && b->narrow && FitsNarrow(vec->min, vec->max));
@@ -377,7 +355,7 @@ DecimalsMultiply(DecimalBuffer *buf, const DecimalVector *a, const DecimalVector
 	memset(vec, 0, sizeof(*vec));
 	vec->min_scale = a->min_scale + b->min_scale;
 	vec->max_scale = a->max_scale + b->max_scale;
-	if (vec->max_scale > MAX_SCALE ||
+	if (vec->max_scale > DECIMAL_MAX_SCALE ||
 		!Scaled(a->min, b->min, &corners[0]) || !Scaled(a->min, b->max, &corners[1]) ||
 		!Scaled(a->max, b->min, &corners[2]) || !Scaled(a->max, b->max, &corners[3]))
 		return false;

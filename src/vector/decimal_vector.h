@@ -8,6 +8,28 @@
 
 #include "vector/batch.h"
 
+/* decimals of a value, at most: so many more powers of ten there are in 128 bits */
+#define DECIMAL_MAX_SCALE	36
+
+/* values stay below this, so that adding two cannot overflow */
+#define DECIMAL_LIMIT		((int128) 1 << 126)
+
+static inline bool
+DecimalInLimit(int128 value)
+{
+	return value < DECIMAL_LIMIT && value > -DECIMAL_LIMIT;
+}
+
+static inline int128
+PowerOfTen(int n)
+{
+	int128		power = 1;
+
+	while (n-- > 0)
+		power *= 10;
+	return power;
+}
+
 /*
  * Entries of rows that were not asked for, or are NULL, hold anything.  The
  * value of a row is an integer times 10^-scale, and scale is its display
