@@ -257,7 +257,7 @@ RouteRows(RoutedInput *routed, int ngroups)
 {
 	MemoryContext old = MemoryContextSwitchTo(routed->cxt);
 
-	routed->store = RoutedStoreCreate(routed->layout, ngroups, (Size) work_mem * 1024, NULL, NULL);
+	routed->store = RoutedStoreCreate(routed->layout, ngroups, (Size) work_mem * 1024);
 	MemoryContextSwitchTo(old);
 	routed->read = true;
 	if (routed->join != NULL)

@@ -6,7 +6,7 @@
  * Columns by value stand in fixed places, in their own width; of one by
  * reference the offset of its value in the row does.  A bitmap of NULLs and
  * the values by reference follow.  A row holds no pointer, so that it may be
- * moved, and read by other processes.
+ * moved.
  */
 #ifndef BF_ROUTED_ROW_H
 #define BF_ROUTED_ROW_H

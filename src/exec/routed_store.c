@@ -1,15 +1,14 @@
 /*
  * routed_store.c
- *	  Routed rows by group, in memory and in temporary files.
+ *	  Routed rows by group, in memory or in a temporary file.
  */
 #include "postgres.h"
-
-#include <fcntl.h>
 
 #include "compat.h"
 #include "exec/routed_store.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "storage/buffile.h"
 #include "utils/memutils.h"
 
 /* memory a group has at least before all of it is written to a file */
@@ -37,14 +36,6 @@ typedef struct RoutedGroup
 	int64		bytes;			/* of the pieces */
 } RoutedGroup;
 
-/* The rows of one process in a file. */
-typedef struct RoutedSource
-{
-	BufFile    *file;
-	int			nruns;
-	int64	   *indexes;		/* per run, the place of its index */
-} RoutedSource;
-
 struct RoutedStore
 {
 	MemoryContext cxt;
@@ -52,35 +43,27 @@ struct RoutedStore
 	const RoutedLayout *layout;
 	int			ngroups;
 	Size		budget;
-	FileSet    *files;			/* NULL: the file is for this process alone */
-	const char *name;			/* of the file there */
 	RoutedGroup *groups;
-	int64	   *rows;			/* per group, in memory and in files */
+	int64	   *rows;			/* per group, in memory and in the file */
 	int64	   *bytes;			/* the same of the rows' bytes */
 
 	Size		used;			/* bytes of pieces */
 	int64		most_rows;		/* of a group in memory */
-	BufFile    *file;			/* rows that were added go there; NULL: none was written */
+	BufFile    *file;			/* NULL: all rows are in memory */
 	int64		end;			/* of the file */
-	int64		last_index;
-
-	RoutedSource *sources;		/* files to read */
-	int			nsources;
+	int			nruns;
+	int			runs_room;
+	int64	   *indexes;		/* per run, the place of its index */
 	char	   *buffer;			/* of rows that were read */
 	Size		buffer_size;
 	Size		peak;
 };
 
-/*
- * An index: per group, and at the end, the place where it begins; per group
- * its rows; the place of the index of the run before, or NO_INDEX.
- */
-#define INDEX_ENTRIES(ngroups) (2 * (ngroups) + 2)
-#define NO_INDEX (-1)
+/* An index: per group, and at the end, the place where it begins. */
+#define INDEX_ENTRIES(ngroups) ((ngroups) + 1)
 
 RoutedStore *
-RoutedStoreCreate(const RoutedLayout *layout, int ngroups, Size budget, FileSet *files,
-				  const char *name)
+RoutedStoreCreate(const RoutedLayout *layout, int ngroups, Size budget)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw routed rows",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -91,23 +74,15 @@ RoutedStoreCreate(const RoutedLayout *layout, int ngroups, Size budget, FileSet 
 	store->layout = layout;
 	store->ngroups = ngroups;
 	store->budget = Max(budget, (Size) ngroups * GROUP_BYTES);
-	store->files = files;
-	store->name = name ? MemoryContextStrdup(cxt, name) : NULL;
 	store->groups = MemoryContextAllocZero(cxt, ngroups * sizeof(RoutedGroup));
 	store->rows = MemoryContextAllocZero(cxt, ngroups * sizeof(int64));
 	store->bytes = MemoryContextAllocZero(cxt, ngroups * sizeof(int64));
-	store->last_index = NO_INDEX;
 	return store;
 }
 
 void
 RoutedStoreFree(RoutedStore *store)
 {
-	for (int s = 0; s < store->nsources; s++)
-	{
-		if (store->sources[s].file != store->file)
-			BufFileClose(store->sources[s].file);
-	}
 	if (store->file != NULL)
 		BufFileClose(store->file);
 	MemoryContextDelete(store->cxt);
@@ -139,22 +114,26 @@ WriteRun(RoutedStore *store)
 	int64	   *index = MemoryContextAllocHuge(store->cxt, INDEX_ENTRIES(ngroups) * sizeof(int64));
 
 	if (store->file == NULL)
-		store->file = store->files ? BufFileCreateFileSet(store->files, store->name) :
-			BufFileCreateTemp(false);
+		store->file = BufFileCreateTemp(false);
+	if (store->nruns == store->runs_room)
+	{
+		store->runs_room = Max(2 * store->runs_room, 16);
+		store->indexes = store->indexes ?
+			repalloc_huge(store->indexes, store->runs_room * sizeof(int64)) :
+			palloc(store->runs_room * sizeof(int64));
+	}
 	for (int g = 0; g < ngroups; g++)
 	{
 		RoutedGroup *group = &store->groups[g];
 
 		CHECK_FOR_INTERRUPTS();
 		index[g] = store->end;
-		index[ngroups + 1 + g] = group->rows;
 		for (RoutedPiece *piece = group->first; piece != NULL; piece = piece->next)
 			Write(store, piece->data,
 				  (piece == group->last ? group->next : piece->end) - piece->data);
 	}
 	index[ngroups] = store->end;
-	index[2 * ngroups + 1] = store->last_index;
-	store->last_index = store->end;
+	store->indexes[store->nruns++] = store->end;
 	Write(store, index, INDEX_ENTRIES(ngroups) * sizeof(int64));
 	pfree(index);
 	MemoryContextReset(store->piececxt);
@@ -209,104 +188,26 @@ RoutedStoreAdd(RoutedStore *store, int groupno, Size size)
 	return row;
 }
 
-/*
- * Files
- */
-
-static void
-SeekTo(BufFile *file, int64 place)
-{
-	if (BufFileSeek(file, 0, place, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in a temporary file of routed rows")));
-}
-
-/* Read a file, whose last index is there. */
-static void
-AddSource(RoutedStore *store, BufFile *file, int64 last_index)
-{
-	RoutedSource *source;
-	int			room = 16;
-
-	store->sources = store->sources ?
-		repalloc(store->sources, (store->nsources + 1) * sizeof(RoutedSource)) :
-		MemoryContextAlloc(store->cxt, sizeof(RoutedSource));
-	source = &store->sources[store->nsources++];
-	source->file = file;
-	source->nruns = 0;
-	source->indexes = MemoryContextAlloc(store->cxt, room * sizeof(int64));
-	for (int64 at = last_index; at != NO_INDEX;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (source->nruns == room)
-		{
-			room *= 2;
-			source->indexes = repalloc_huge(source->indexes, room * sizeof(int64));
-		}
-		source->indexes[source->nruns++] = at;
-		SeekTo(file, at + (INDEX_ENTRIES(store->ngroups) - 1) * (int64) sizeof(int64));
-		BfBufFileReadExact(file, &at, sizeof(int64));
-	}
-}
-
 void
 RoutedStoreFinish(RoutedStore *store)
 {
-	if (store->file == NULL)
-		return;
 	/* sorting gets all of the memory */
-	if (store->used > 0)
+	if (store->file != NULL && store->used > 0)
 		WriteRun(store);
-	AddSource(store, store->file, store->last_index);
-}
-
-void
-RoutedStoreExport(RoutedStore *store, RoutedPart *part)
-{
-	if (store->used > 0)
-		WriteRun(store);
-	part->end = store->end;
-	part->last_index = store->last_index;
-	if (store->file == NULL)
-		return;
-	BufFileExportFileSet(store->file);
-	BufFileClose(store->file);
-	store->file = NULL;
-	memset(store->rows, 0, store->ngroups * sizeof(int64));
-	memset(store->bytes, 0, store->ngroups * sizeof(int64));
-}
-
-void
-RoutedStoreImport(RoutedStore *store, const char *name, const RoutedPart *part)
-{
-	MemoryContext old = MemoryContextSwitchTo(store->cxt);
-	int			ngroups = store->ngroups;
-	Size		size = INDEX_ENTRIES(ngroups) * sizeof(int64);
-	int64	   *index = MemoryContextAllocHuge(store->cxt, size);
-	BufFile    *file = BufFileOpenFileSet(store->files, name, O_RDONLY, false);
-	RoutedSource *source;
-
-	AddSource(store, file, part->last_index);
-	source = &store->sources[store->nsources - 1];
-	for (int r = 0; r < source->nruns; r++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		SeekTo(file, source->indexes[r]);
-		BfBufFileReadExact(file, index, size);
-		for (int g = 0; g < ngroups; g++)
-		{
-			store->bytes[g] += index[g + 1] - index[g];
-			store->rows[g] += index[ngroups + 1 + g];
-		}
-	}
-	pfree(index);
-	MemoryContextSwitchTo(old);
 }
 
 /*
  * Reading rows
  */
+
+static void
+SeekTo(RoutedStore *store, int64 place)
+{
+	if (BufFileSeek(store->file, 0, place, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in a temporary file of routed rows")));
+}
 
 int
 RoutedStoreGroups(const RoutedStore *store)
@@ -326,7 +227,7 @@ RoutedStoreFits(const RoutedStore *store, int group)
 	Size		sort = (Size) store->rows[group] * ROUTED_SORT_BYTES;
 
 	/* what is in memory came to be there because it fits */
-	return store->nsources == 0 || (Size) store->bytes[group] + sort <= store->budget;
+	return store->file == NULL || (Size) store->bytes[group] + sort <= store->budget;
 }
 
 /* Room for so many bytes of rows; those there are kept. */
@@ -341,29 +242,23 @@ ReserveBuffer(RoutedStore *store, Size size)
 	store->buffer_size = size;
 }
 
-/* Go to the next segment of the walk's group that has rows; false at the end. */
+/* Go to the next run that has rows of the walk's group; false at the end. */
 static bool
-NextSegment(RoutedWalk *walk)
+NextRun(RoutedWalk *walk)
 {
 	RoutedStore *store = walk->store;
 
-	for (; walk->source < store->nsources; walk->source++, walk->run = 0)
+	while (walk->run < store->nruns)
 	{
-		RoutedSource *source = &store->sources[walk->source];
+		int64		place[2];
 
-		while (walk->run < source->nruns)
-		{
-			int64		place[2];
-
-			SeekTo(source->file, source->indexes[walk->run++] +
-				   walk->group * (int64) sizeof(int64));
-			BfBufFileReadExact(source->file, place, sizeof(place));
-			if (place[1] == place[0])
-				continue;
-			SeekTo(source->file, place[0]);
-			walk->left = place[1] - place[0];
-			return true;
-		}
+		SeekTo(store, store->indexes[walk->run++] + walk->group * (int64) sizeof(int64));
+		BfBufFileReadExact(store->file, place, sizeof(place));
+		if (place[1] == place[0])
+			continue;
+		SeekTo(store, place[0]);
+		walk->left = place[1] - place[0];
+		return true;
 	}
 	return false;
 }
@@ -386,11 +281,10 @@ ReadGroup(RoutedWalk *walk)
 	ReserveBuffer(store, size);
 	NotePeak(store, store->buffer_size +
 			 (Size) store->rows[walk->group] * ROUTED_SORT_BYTES);
-	while (NextSegment(walk))
+	while (NextRun(walk))
 	{
 		CHECK_FOR_INTERRUPTS();
-		BfBufFileReadExact(store->sources[walk->source].file, store->buffer + done,
-						   (Size) walk->left);
+		BfBufFileReadExact(store->file, store->buffer + done, (Size) walk->left);
 		done += (Size) walk->left;
 	}
 	walk->left = 0;
@@ -404,7 +298,7 @@ RoutedWalkBegin(RoutedWalk *walk, RoutedStore *store, int group, bool whole)
 	memset(walk, 0, sizeof(RoutedWalk));
 	walk->store = store;
 	walk->group = group;
-	if (store->nsources == 0)
+	if (store->file == NULL)
 	{
 		NotePeak(store, store->used + (Size) store->rows[group] * ROUTED_SORT_BYTES);
 		walk->piece = store->groups[group].first;
@@ -443,19 +337,17 @@ ReadRow(RoutedWalk *walk)
 {
 	RoutedStore *store = walk->store;
 	Size		fixed = store->layout->fixed;
-	BufFile    *file;
 	Size		size;
 
-	if (walk->left == 0 && !NextSegment(walk))
+	if (walk->left == 0 && !NextRun(walk))
 		return NULL;
-	file = store->sources[walk->source].file;
 	ReserveBuffer(store, fixed);
-	BfBufFileReadExact(file, store->buffer, fixed);
+	BfBufFileReadExact(store->file, store->buffer, fixed);
 	size = RoutedRowSize(store->layout, store->buffer);
 	if (size > fixed)
 	{
 		ReserveBuffer(store, size);
-		BfBufFileReadExact(file, store->buffer + fixed, size - fixed);
+		BfBufFileReadExact(store->file, store->buffer + fixed, size - fixed);
 	}
 	walk->left -= (int64) size;
 	return store->buffer;
@@ -476,7 +368,7 @@ RoutedWalkNext(RoutedWalk *walk)
 		walk->row += RoutedRowSize(walk->store->layout, row);
 		return row;
 	}
-	return walk->store->nsources > 0 ? ReadRow(walk) : NULL;
+	return walk->store->file != NULL ? ReadRow(walk) : NULL;
 }
 
 Size

@@ -1,6 +1,6 @@
 /*
  * routed_store.h
- *	  Routed rows by group, in memory, or in temporary files when they are more
+ *	  Routed rows by group, in memory, or in a temporary file when they are more
  *	  than that holds.  Inside of a group they stand in no order.
  *
  * Rows are put into pieces of memory of their group.  When memory is full all
@@ -12,42 +12,20 @@
 #define BF_ROUTED_STORE_H
 
 #include "exec/routed_row.h"
-#include "storage/buffile.h"
 
 /* What sorting a row takes beside the row: an entry, and one to sort into. */
 #define ROUTED_SORT_BYTES 32
 
 typedef struct RoutedStore RoutedStore;
 
-/* Where the rows one process of a parallel plan collected are, in dynamic shared memory. */
-typedef struct RoutedPart
-{
-	int64		end;			/* of the file; 0: no rows, and no file */
-	int64		last_index;		/* place of the index of the last run */
-} RoutedPart;
-
-/*
- * A store for rows of ngroups groups; budget is that of memory, in bytes.
- * files is where files shall be made that others can read, NULL: that is not
- * wanted; name is that of the file then.
- */
-extern RoutedStore *RoutedStoreCreate(const RoutedLayout *layout, int ngroups, Size budget,
-									  FileSet *files, const char *name);
+/* A store for rows of ngroups groups; budget is that of memory, in bytes. */
+extern RoutedStore *RoutedStoreCreate(const RoutedLayout *layout, int ngroups, Size budget);
 
 /* Room for a row of that size in a group, to be filled in at once. */
 extern char *RoutedStoreAdd(RoutedStore *store, int group, Size size);
 
 /* All rows have been added: they can be read. */
 extern void RoutedStoreFinish(RoutedStore *store);
-
-/*
- * All rows have been added: leave them to others, and tell what they need to
- * read them.  The store has no rows then.
- */
-extern void RoutedStoreExport(RoutedStore *store, RoutedPart *part);
-
-/* Add the rows some process exported under that name; they can be read. */
-extern void RoutedStoreImport(RoutedStore *store, const char *name, const RoutedPart *part);
 
 extern int	RoutedStoreGroups(const RoutedStore *store);
 
@@ -65,8 +43,7 @@ typedef struct RoutedWalk
 	struct RoutedPiece *piece;	/* rows in memory */
 	char	   *row;			/* the next one */
 	char	   *end;
-	int			source;			/* rows in files: the present segment */
-	int			run;
+	int			run;			/* rows in the file: the next run */
 	int64		left;			/* bytes of it that are not read yet */
 } RoutedWalk;
 
@@ -76,11 +53,11 @@ extern void RoutedWalkBegin(RoutedWalk *walk, RoutedStore *store, int group, boo
 /* The next row; unless the walk is a whole one, valid until the next call.  NULL at the end. */
 extern char *RoutedWalkNext(RoutedWalk *walk);
 
-/* Most memory taken so far, and bytes written to files. */
+/* Most memory taken so far, and bytes written to the file. */
 extern Size RoutedStorePeakMemory(const RoutedStore *store);
 extern int64 RoutedStoreWritten(const RoutedStore *store);
 
-/* Free the store with its memory and files. */
+/* Free the store with its memory and file. */
 extern void RoutedStoreFree(RoutedStore *store);
 
 #endif							/* BF_ROUTED_STORE_H */
