@@ -54,7 +54,7 @@ endif
 
 # decoders and column kernels, and the loops of merges
 ifndef SANITIZE
-$(filter src/format/% src/vector/% src/exec/merge_single.o src/exec/run_window.o src/exec/decimal_ops.o,$(OBJS)): override CFLAGS += -O3 -ftree-vectorize
+$(filter src/format/% src/vector/% src/exec/merge_single.o src/exec/run_window.o src/exec/run_window_sort.o src/exec/decimal_ops.o,$(OBJS)): override CFLAGS += -O3 -ftree-vectorize
 endif
 
 # a changed header rebuilds everything
