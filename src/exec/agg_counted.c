@@ -44,11 +44,7 @@ AggCountedAdd(AggCounted *counted, const AggVector *vectors, const int64 *times,
 	{
 		const BatchAgg *agg = &counted->aggs[i];
 
-		if (counted->sides[i] != side)
-			continue;
-		if (times != NULL)
-			BatchAggAdvanceTimes(agg, &counted->parts[i], times, NULL, from, stretch->to);
-		else
+		if (counted->sides[i] == side)
 			BatchAggAdvance(agg, BatchAggIsMinMax(agg) ? &counted->cells[i] : &counted->parts[i],
 							&vectors[i], NULL, from, stretch->to);
 	}

@@ -71,20 +71,10 @@ AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCe
 	return groups;
 }
 
-/* The entry after the last one with the key of entry "from". */
-static inline int
-EndOfRun(const KeyVector *keys, int from)
-{
-	return GroupEnd(keys, from, keys->exact && keys->entry_null == NULL);
-}
-
 static void
 Advance(AggGroups *groups, int from, int to)
 {
-	for (int i = 0; groups->times != NULL && i < groups->naggs; i++)
-		BatchAggAdvanceTimes(&groups->aggs[i], &groups->cells[i], groups->times,
-							 groups->keys.rows, from, to);
-	for (int i = 0; groups->times == NULL && i < groups->naggs; i++)
+	for (int i = 0; i < groups->naggs; i++)
 		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], &groups->vectors[i],
 						groups->keys.rows, from, to);
 }
@@ -213,7 +203,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 			{
 				if (!KeptKeyGoesOn(&groups->key, keys, 0))
 					return ShowCarried(groups, values, nulls);
-				groups->pos = EndOfRun(keys, 0);
+				groups->pos = EndOfGroup(keys, 0);
 				Advance(groups, 0, groups->pos);
 				if (groups->pos < keys->n)
 					return ShowCarried(groups, values, nulls);
@@ -231,7 +221,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 			int			from = groups->pos;
 			int			row = KeyVectorRow(keys, from);
 
-			groups->pos = EndOfRun(keys, from);
+			groups->pos = EndOfGroup(keys, from);
 			for (int i = 0; i < groups->naggs; i++)
 				AggCellReset(&groups->aggs[i], &groups->cells[i]);
 			Advance(groups, from, groups->pos);

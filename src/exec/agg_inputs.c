@@ -174,8 +174,11 @@ LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, A
 
 		if (in->side != side)
 			continue;
+		if (batch->times != NULL && in->agg->kind != BATCH_AGG_COUNT_ROWS)
+			elog(ERROR, "an aggregate reads rows that are only counted");
 		vectors[i].column = NULL;
 		vectors[i].decimals = NULL;
+		vectors[i].times = batch->times;
 		/* before a row is put into the slot, in which filters are evaluated too */
 		if (in->filter >= 0)
 			(void) VectorExprsFilter(inputs->exprs[side], in->filter);

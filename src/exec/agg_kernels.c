@@ -346,7 +346,7 @@ BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const AggVector *vector,
 			if (vec != NULL)
 				CountValues(cell, vec, rows, from, to);
 			else
-				AddCount(cell, to - from);
+				AddCount(cell, BatchTimes(vector->times, rows, from, to));
 			break;
 		case BATCH_AGG_COUNT:
 			CountValues(cell, vec, rows, from, to);
@@ -385,15 +385,6 @@ BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const AggVector *vector,
 		case BATCH_AGG_NONE:
 			elog(ERROR, "unexpected kind of aggregate");
 	}
-}
-
-void
-BatchAggAdvanceTimes(const BatchAgg *agg, AggCell *cell, const int64 *times,
-					 const uint16 *rows, int from, int to)
-{
-	if (agg->kind != BATCH_AGG_COUNT_ROWS)
-		elog(ERROR, "unexpected kind of aggregate");
-	AddCount(cell, BatchTimes(times, rows, from, to));
 }
 
 #define CELL(i) (&cells[(Size) groups[i] * stride])

@@ -73,6 +73,7 @@ typedef struct AggVector
 {
 	const ColumnVector *column; /* NULL: it reads none */
 	const DecimalVector *decimals;	/* sums of numerics: instead of the column, unless NULL */
+	const int64 *times;			/* count(*): of how many rows each is, as Batch.times; NULL: of one */
 } AggVector;
 
 /* The kind of an aggregate call, BATCH_AGG_NONE when core must do it. */
@@ -103,10 +104,6 @@ extern void AggCellReset(const BatchAgg *agg, AggCell *cell);
  */
 extern void BatchAggAdvance(const BatchAgg *agg, AggCell *cell, const AggVector *vector,
 							const uint16 *rows, int from, int to);
-
-/* The same of rows which stand for that many each, see Batch.times: count(*) only. */
-extern void BatchAggAdvanceTimes(const BatchAgg *agg, AggCell *cell, const int64 *times,
-								 const uint16 *rows, int from, int to);
 
 /* Add each of n entries i to the cell at cells + groups[i] * stride. */
 extern void BatchAggScatter(const BatchAgg *agg, AggCell *cells, int stride,

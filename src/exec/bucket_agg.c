@@ -367,14 +367,8 @@ AggregateAll(BucketAggState *state)
 			continue;
 		AggInputsLoad(&state->inputs, batch, state->vectors);
 		for (int i = 0; i < state->naggs; i++)
-		{
-			if (batch->times != NULL)
-				BatchAggAdvanceTimes(&state->aggs[i], &state->cells[i], batch->times,
-									 batch->selection, 0, batch->nselected);
-			else
-				BatchAggAdvance(&state->aggs[i], &state->cells[i], &state->vectors[i],
-								batch->selection, 0, batch->nselected);
-		}
+			BatchAggAdvance(&state->aggs[i], &state->cells[i], &state->vectors[i],
+							batch->selection, 0, batch->nselected);
 	}
 	if (state->counted)
 		AggCountedFinish(state->counted);

@@ -27,6 +27,7 @@ VectorSlotFill(const VectorSlot *vars, Batch *batch, int row)
 		FillColumn(vars, v, batch, row);
 	RowSlotStore(vars->slot);
 }
+
 void
 VectorExprsBegin(VectorExprs *exprs, Batch *batch, const uint16 *rows, int n)
 {

@@ -24,6 +24,7 @@ VectorExprsCreate(const VectorSlot *vars, PlanState *parent)
 	exprs->cxt = CurrentMemoryContext;
 	return exprs;
 }
+
 /* The node like this one; a new one if there is none. */
 static int
 AddNode(VectorExprs *exprs, const VectorNode *wanted)
