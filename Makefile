@@ -11,8 +11,9 @@ MODULE_big = bucketfdw
 DATA = bucketfdw--1.0.sql
 PGFILEDESC = "bucketfdw - bucketed, sorted, columnar tables"
 
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
-ALL_HEADERS = $(wildcard src/*.h src/*/*.h)
+SOURCE_FOLDERS = src $(patsubst %/,%,$(wildcard src/*/ src/*/*/ src/*/*/*/))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(addsuffix /*.c,$(SOURCE_FOLDERS)))))
+ALL_HEADERS = $(wildcard $(addsuffix /*.h,$(SOURCE_FOLDERS)))
 
 ALL_REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS = $(filter setup,$(ALL_REGRESS)) $(filter-out setup,$(ALL_REGRESS))
@@ -52,9 +53,10 @@ override CPPFLAGS += -D'PGDLLEXPORT=__attribute__((visibility("default")))'
 override CFLAGS += -fvisibility=hidden
 endif
 
-# decoders and column kernels, and the loops of merges
+# folders of kernels: decoders, column loops, merges, expressions of batches
+KERNELS = src/vector/% src/format/% src/exec/scan/merge/% src/exec/join/merge/% src/exec/agg/expr/%
 ifndef SANITIZE
-$(filter src/format/% src/vector/% src/exec/merge_single.o src/exec/run_window.o src/exec/run_window_sort.o src/exec/decimal_ops.o,$(OBJS)): override CFLAGS += -O3 -ftree-vectorize
+$(filter $(KERNELS),$(OBJS)): override CFLAGS += -O3 -ftree-vectorize
 endif
 
 # a changed header rebuilds everything

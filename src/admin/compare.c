@@ -17,7 +17,7 @@
 #include "admin/compare_answer.h"
 #include "admin/query_text.h"
 #include "compat.h"
-#include "exec/leaf_reader.h"
+#include "exec/scan/leaf_reader.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "funcapi.h"

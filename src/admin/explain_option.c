@@ -14,7 +14,7 @@
 #include "commands/explain.h"
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
-#include "plan/plan_report.h"
+#include "plan/why/plan_report.h"
 
 /* What the option has asked for, kept with the ExplainState. */
 typedef struct BucketingOption

@@ -15,7 +15,7 @@
 #include "catalog/pg_foreign_table.h"
 #include "compat.h"
 #include "fmgr.h"
-#include "format/reader.h"
+#include "format/read/reader.h"
 #include "funcapi.h"
 #include "load/load.h"
 #include "miscadmin.h"

@@ -13,7 +13,7 @@
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
-#include "plan/plan_report.h"
+#include "plan/why/plan_report.h"
 #include "storage/manifest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"

@@ -12,7 +12,7 @@
 #include "commands/vacuum.h"
 #include "compat.h"
 #include "fdw/scan.h"
-#include "format/reader.h"
+#include "format/read/reader.h"
 #include "load/load.h"
 #include "miscadmin.h"
 #include "storage/file_store.h"

@@ -11,8 +11,8 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "format/reader.h"
-#include "format/reader_private.h"
+#include "format/read/reader.h"
+#include "format/read/reader_private.h"
 #include "format/row_types.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"

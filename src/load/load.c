@@ -6,7 +6,7 @@
 
 #include "access/xact.h"
 #include "load/load_internal.h"
-#include "load/spill.h"
+#include "rows/spill.h"
 #include "storage/manifest.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"

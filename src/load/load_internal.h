@@ -7,7 +7,7 @@
 
 #include "lib/ilist.h"
 #include "load/load.h"
-#include "load/row_buffer.h"
+#include "rows/row_buffer.h"
 #include "utils/timestamp.h"
 
 /* The layout of a table as of the last look at it. */

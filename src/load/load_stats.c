@@ -7,8 +7,8 @@
  */
 #include "postgres.h"
 
-#include "format/column_summary.h"
-#include "format/stat_value.h"
+#include "format/stats/column_summary.h"
+#include "format/stats/stat_value.h"
 #include "load/load_stats.h"
 #include "utils/lsyscache.h"
 

@@ -6,8 +6,8 @@
 #ifndef BF_LOAD_STATS_H
 #define BF_LOAD_STATS_H
 
-#include "format/column_stats.h"
-#include "load/row_format.h"
+#include "format/stats/column_stats.h"
+#include "rows/row_format.h"
 
 typedef struct LoadStats LoadStats;
 

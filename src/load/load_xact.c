@@ -14,7 +14,7 @@
 
 #include "access/xact.h"
 #include "load/load_internal.h"
-#include "load/spill.h"
+#include "rows/spill.h"
 #include "storage/file_store.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"

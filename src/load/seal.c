@@ -5,11 +5,11 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "format/writer.h"
+#include "format/write/writer.h"
 #include "load/load_stats.h"
 #include "load/seal.h"
-#include "load/spill.h"
 #include "miscadmin.h"
+#include "rows/spill.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
 #include "utils/memutils.h"

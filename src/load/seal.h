@@ -5,7 +5,7 @@
 #ifndef BF_SEAL_H
 #define BF_SEAL_H
 
-#include "load/row_buffer.h"
+#include "rows/row_buffer.h"
 #include "utils/relcache.h"
 
 /*

@@ -10,10 +10,10 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "format/block_stats.h"
+#include "format/stats/block_stats.h"
 #include "format/file_format.h"
-#include "format/packed_column.h"
-#include "format/reader.h"
+#include "format/read/packed_column.h"
+#include "format/read/reader.h"
 #include "memory_file.h"
 #include "pg_shim.h"
 #include "utils/memutils.h"

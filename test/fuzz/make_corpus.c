@@ -6,7 +6,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "format/writer.h"
+#include "format/write/writer.h"
 #include "format_data.h"
 #include "memory_file.h"
 #include "pg_shim.h"

@@ -12,7 +12,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "common/pg_prng.h"
-#include "exec/merge_join.h"
+#include "exec/join/merge/merge_join.h"
 #include "utils/memutils.h"
 
 #define MAX_ROWS 4000

@@ -6,7 +6,7 @@
 #include "pg_shim.h"
 
 #include "common/pg_prng.h"
-#include "exec/merge_single.h"
+#include "exec/join/merge/merge_single.h"
 #include "vector/batch.h"
 
 static pg_prng_state prng;

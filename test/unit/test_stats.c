@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "format/column_summary.h"
+#include "format/stats/column_summary.h"
 #include "format_data.h"
 #include "pg_shim.h"
 #include "utils/memutils.h"

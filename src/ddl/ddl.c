@@ -1,0 +1,511 @@
+/*
+ * ddl.c
+ *	  What the event triggers call: bucketed tables created, altered, dropped.
+ *
+ * The triggers only anticipate.  Nothing here may be needed for correct
+ * answers about rows: the spec stored with each file is the authority.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/partition.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type_d.h"
+#include "commands/defrem.h"
+#include "compat.h"
+#include "ddl/ddl.h"
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "guc.h"
+#include "storage/catalog.h"
+#include "storage/file_store.h"
+#include "storage/manifest.h"
+#include "tcop/deparse_utility.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(bucketfdw_ddl_command);
+PG_FUNCTION_INFO_V1(bucketfdw_object_dropped);
+
+PGDLLEXPORT Datum bucketfdw_ddl_command(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_object_dropped(PG_FUNCTION_ARGS);
+
+/*
+ * Leave the lines about our trigger and its query out of error messages: it is
+ * the user's command that fails.  Returns what to restore at the end; after an
+ * error core does that.
+ */
+static ErrorContextCallback *
+HideTriggerContext(void)
+{
+	ErrorContextCallback *saved = error_context_stack;
+
+	/* SPI's for the query, PL/pgSQL's for the function */
+	if (saved != NULL && saved->previous != NULL)
+		error_context_stack = saved->previous->previous;
+	return saved;
+}
+
+/* true if rows of the table exist, those collected in this transaction included. */
+static bool
+HasRows(Oid relid)
+{
+	if (store_seal_hook)
+		store_seal_hook(relid);
+	CommandCounterIncrement();
+	return ManifestHasFiles(relid);
+}
+
+/* Write the options of a table into pg_foreign_table. */
+static void
+UpdateOptions(Oid relid, List *options)
+{
+	Relation	catalog = table_open(ForeignTableRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
+	Datum		values[Natts_pg_foreign_table] = {0};
+	bool		nulls[Natts_pg_foreign_table] = {false};
+	bool		replace[Natts_pg_foreign_table] = {false};
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for foreign table %u", relid);
+
+	values[Anum_pg_foreign_table_ftoptions - 1] =
+		transformGenericOptions(ForeignTableRelationId, PointerGetDatum(NULL), options, InvalidOid);
+	replace[Anum_pg_foreign_table_ftoptions - 1] = true;
+	tuple = heap_modify_tuple(tuple, RelationGetDescr(catalog), values, nulls, replace);
+	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
+	CacheInvalidateRelcacheByRelid(relid);
+	table_close(catalog, NoLock);
+	CommandCounterIncrement();
+}
+
+/* Options of the newest bucketed partition beside this one, or NIL. */
+static List *
+SiblingOptions(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	Oid			newest = InvalidOid;
+	ListCell   *lc;
+
+	if (!rel->rd_rel->relispartition)
+		return NIL;
+	foreach(lc, find_inheritance_children(get_partition_parent(relid, false), NoLock))
+	{
+		Oid			sibling = lfirst_oid(lc);
+
+		if (sibling != relid && sibling > newest && IsBucketTable(sibling))
+			newest = sibling;
+	}
+	return OidIsValid(newest) ? GetForeignTable(newest)->options : NIL;
+}
+
+/*
+ * The options as they should stand in the catalog: a default number of buckets
+ * is written down, so that dump and restore give the same spec.
+ */
+static TableOptions *
+SettleOptions(Relation rel, List *options, bool changed, int default_buckets)
+{
+	Oid			relid = RelationGetRelid(rel);
+	TableOptions *parsed = TableOptionsParse(options, RelationGetDescr(rel),
+											 RelationGetRelationName(rel), default_buckets);
+
+	CheckDurability(RelationGetRelationName(rel), parsed->durability_given);
+	if (!parsed->buckets_given)
+	{
+		options = OptionsSet(options, "buckets", psprintf("%d", parsed->spec->nbuckets));
+		changed = true;
+	}
+	if (changed)
+		UpdateOptions(relid, options);
+	return parsed;
+}
+
+/* CREATE FOREIGN TABLE */
+static void
+TableCreated(Oid relid)
+{
+	Relation	rel = relation_open(relid, AccessShareLock);
+	List	   *options = GetForeignTable(relid)->options;
+	List	   *siblings = NIL;
+	TableOptions *parsed;
+
+	if (rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP ||
+		isTempOrTempToastNamespace(RelationGetNamespace(rel)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+				 errmsg("bucketed tables cannot be temporary"),
+				 errhint("Create the table in a schema of its own, and drop it when done.")));
+	CheckNotDefaultPartition(rel);
+
+	if (options == NIL)
+		options = siblings = SiblingOptions(rel);
+	parsed = SettleOptions(rel, options, siblings != NIL, bf_default_buckets);
+
+	/* what an older table of this oid left behind */
+	ManifestDelete(relid, true, false);
+	SpecDelete(relid);
+	SpecRecord(relid, parsed->spec);
+	relation_close(rel, NoLock);
+}
+
+/* RENAME of a column: the options keep naming it. */
+static void
+ColumnRenamed(Oid relid, const char *oldname, const char *newname)
+{
+	static const char *const lists[] = {"bucket_by", "sort_by"};
+	List	   *options = GetForeignTable(relid)->options;
+	bool		changed = false;
+
+	for (int i = 0; i < lengthof(lists); i++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, options)
+		{
+			DefElem    *def = lfirst_node(DefElem, lc);
+			char	   *renamed;
+
+			if (strcmp(def->defname, lists[i]) != 0)
+				continue;
+			renamed = ColumnListRename(defGetString(def), oldname, newname);
+			if (renamed != NULL)
+			{
+				options = OptionsSet(options, lists[i], renamed);
+				changed = true;
+			}
+			break;
+		}
+	}
+	if (changed)
+		UpdateOptions(relid, options);
+}
+
+/* ALTER FOREIGN TABLE ... OPTIONS */
+static void
+OptionsChanged(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	int			version;
+	BucketSpec *before = SpecNewest(relid, &version);
+	TableOptions *parsed = SettleOptions(rel, GetForeignTable(relid)->options, false,
+										 before ? before->nbuckets : bf_default_buckets);
+
+	if (before != NULL)
+	{
+		/* the number of buckets may change at any time, for later writes */
+		before->nbuckets = parsed->spec->nbuckets;
+		if (!BucketSpecEqual(before, parsed->spec) && HasRows(relid))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot change \"bucket_by\" or \"sort_by\" of bucketed table \"%s\", which has rows",
+							RelationGetRelationName(rel)),
+					 errdetail("Its files are bucketed by %s and sorted by %s.",
+							   BucketSpecBucketBy(before, RelationGetDescr(rel)),
+							   BucketSpecSortBy(before, RelationGetDescr(rel))),
+					 errhint("TRUNCATE the table first, or write it anew with bucketfdw.create_table_as.")));
+	}
+	SpecRecord(relid, parsed->spec);
+}
+
+/* Refuse a change of columns that rows on disk would not survive. */
+static void
+RefuseWithRows(Relation rel, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot change the %s of a column of bucketed table \"%s\", which has rows",
+					what, RelationGetRelationName(rel)),
+			 errhint("Write the table anew with bucketfdw.create_table_as, or TRUNCATE it first.")));
+}
+
+/* ADD CONSTRAINT or VALIDATE CONSTRAINT, on the table itself or a parent */
+static void
+ConstraintAdded(Relation rel, const CollectedATSubcmd *sub)
+{
+	char	   *conname;
+
+	/* not null constraints are constraints by name from 18 on */
+	CheckNotNullColumns(rel);
+
+	if (sub->address.classId != ConstraintRelationId)
+		return;
+	conname = get_constraint_name(sub->address.objectId);
+	if (conname != NULL)
+		CheckConstraintHolds(rel, conname);
+}
+
+/*
+ * true if a table is the partition of that name, or lies in it.  The command's
+ * search path is not known here, so the schema is left out: should two
+ * partitions have one name, both are checked.
+ */
+static bool
+LiesInPartition(Oid parent, const char *relname, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, find_inheritance_children(parent, NoLock))
+	{
+		const char *name = get_rel_name(lfirst_oid(lc));
+
+		if (name != NULL && strcmp(name, relname) == 0 &&
+			list_member_oid(find_all_inheritors(lfirst_oid(lc), NoLock, NULL), relid))
+			return true;
+	}
+	return false;
+}
+
+/* One subcommand of ALTER TABLE, as it concerns one table of ours below its target. */
+static void
+SubcommandDone(Oid target, Relation rel, const CollectedATSubcmd *sub)
+{
+	AlterTableCmd *cmd = castNode(AlterTableCmd, sub->parsetree);
+	Oid			relid = RelationGetRelid(rel);
+
+	switch (BfAlterSubtype(cmd->subtype))
+	{
+		case AT_AddColumn:
+			if (HasRows(relid))
+				CheckAddedColumn(rel, castNode(ColumnDef, cmd->def)->colname);
+			break;
+
+		case AT_AlterColumnType:
+			if (HasRows(relid))
+				RefuseWithRows(rel, "type");
+			SpecRecord(relid, TableOptionsGet(rel)->spec);
+			break;
+
+		case AT_SetNotNull:
+			if (HasRows(relid))
+				CheckNotNullColumns(rel);
+			break;
+
+		case AT_AddConstraint:
+		case AT_ValidateConstraint:
+			if (HasRows(relid))
+				ConstraintAdded(rel, sub);
+			break;
+
+		case AT_AttachPartition:
+			if (LiesInPartition(target, castNode(PartitionCmd, cmd->def)->name->relname, relid))
+			{
+				CheckNotDefaultPartition(rel);
+				if (HasRows(relid))
+				{
+					CheckNotNullColumns(rel);
+					CheckPartitionBound(rel);
+				}
+			}
+			break;
+
+		case AT_GenericOptions:
+			if (relid == target)
+				OptionsChanged(rel);
+			break;
+
+		default:
+			if (BfIsSetExpression(cmd->subtype) && HasRows(relid))
+				RefuseWithRows(rel, "generation expression");
+			break;
+	}
+}
+
+/* A type changed under a column of a table of ours. */
+static void
+RefuseTypeChange(Oid relid, const char *what)
+{
+	if (HasRows(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot %s: bucketed table \"%s\" has rows with values of it",
+						what, get_rel_name(relid)),
+				 errhint("TRUNCATE the table first, or write it anew with bucketfdw.create_table_as.")));
+}
+
+/* ALTER TABLE, ALTER FOREIGN TABLE, ALTER TYPE of a composite type */
+static void
+TableAltered(const CollectedCommand *command, List *concerned)
+{
+	Oid			target = command->d.alterTable.objectId;
+	List	   *family = find_all_inheritors(target, NoLock, NULL);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, concerned)
+	{
+		Oid			relid = lfirst_oid(lc);
+		bool		member = list_member_oid(family, relid);
+		Relation	rel;
+
+		if (!IsBucketTable(relid))
+			continue;
+		rel = relation_open(relid, AccessShareLock);
+		foreach(lc2, command->d.alterTable.subcmds)
+		{
+			CollectedATSubcmd *sub = lfirst(lc2);
+			AlterTableCmd *cmd = castNode(AlterTableCmd, sub->parsetree);
+
+			if (member)
+				SubcommandDone(target, rel, sub);
+			else
+			{
+				/* a column of it has the altered relation's row type inside */
+				switch (BfAlterSubtype(cmd->subtype))
+				{
+					case AT_AddColumn:
+					case AT_DropColumn:
+					case AT_AlterColumnType:
+						RefuseTypeChange(relid, psprintf("alter columns of type %s",
+														 format_type_be(get_rel_type_id(target))));
+						break;
+					default:
+						break;
+				}
+			}
+		}
+		relation_close(rel, NoLock);
+	}
+}
+
+/* ALTER DOMAIN: new constraints are not checked in files. */
+static void
+DomainAltered(Oid domain, const AlterDomainStmt *stmt, List *concerned)
+{
+	ListCell   *lc;
+
+	switch (stmt->subtype)
+	{
+		case 'C':
+			if (IsA(stmt->def, Constraint) && ((Constraint *) stmt->def)->skip_validation)
+				return;
+			break;
+		case 'O':
+		case 'V':
+			break;
+		default:
+			return;
+	}
+	foreach(lc, concerned)
+		RefuseTypeChange(lfirst_oid(lc), psprintf("add constraints to domain %s",
+												  format_type_be(domain)));
+}
+
+/*
+ * One command at its end.  concerned: tables of ours that it names, that are
+ * children of what it names, or that have a column of a type that depends on
+ * it.  The first argument can only come from an event trigger.
+ */
+Datum
+bucketfdw_ddl_command(PG_FUNCTION_ARGS)
+{
+	CollectedCommand *command = (CollectedCommand *) PG_GETARG_POINTER(0);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	List	   *concerned = NIL;
+	const Oid  *oids;
+	int			noids;
+	ListCell   *lc;
+	ErrorContextCallback *context = HideTriggerContext();
+
+	oids = CatalogArray(PointerGetDatum(array), OIDOID, &noids);
+	for (int i = 0; i < noids; i++)
+		concerned = lappend_oid(concerned, oids[i]);
+
+	if (command->type == SCT_AlterTable)
+		TableAltered(command, concerned);
+	else if (command->type == SCT_Simple)
+	{
+		Oid			objid = command->d.simple.address.objectId;
+
+		switch (nodeTag(command->parsetree))
+		{
+			case T_CreateForeignTableStmt:
+				if (list_member_oid(concerned, objid))
+					TableCreated(objid);
+				break;
+			case T_RenameStmt:
+				{
+					RenameStmt *stmt = (RenameStmt *) command->parsetree;
+					List	   *family;
+
+					if (stmt->renameType != OBJECT_COLUMN)
+						break;
+					family = find_all_inheritors(objid, NoLock, NULL);
+					foreach(lc, concerned)
+						if (list_member_oid(family, lfirst_oid(lc)))
+							ColumnRenamed(lfirst_oid(lc), stmt->subname, stmt->newname);
+				}
+				break;
+			case T_AlterDomainStmt:
+				DomainAltered(objid, (AlterDomainStmt *) command->parsetree, concerned);
+				break;
+			default:
+				break;
+		}
+	}
+	error_context_stack = context;
+	PG_RETURN_VOID();
+}
+
+/* DROP of a column: a key cannot go while the options name it. */
+static void
+ColumnDropped(Oid relid, AttrNumber attnum)
+{
+	int			version;
+	BucketSpec *spec = SpecNewest(relid, &version);
+	const char *option = NULL;
+
+	if (spec == NULL)
+		return;
+	for (int i = 0; i < spec->nsort; i++)
+		if (spec->sort[i].attnum == attnum)
+			option = i < spec->nkeys ? "bucket_by" : "sort_by";
+	if (option == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+			 errmsg("cannot drop a column that is in \"%s\" of bucketed table \"%s\"",
+					option, get_rel_name(relid)),
+			 errhint("Write the table anew without the column with bucketfdw.create_table_as, or empty it and change its options with ALTER FOREIGN TABLE ... OPTIONS first.")));
+}
+
+/*
+ * One dropped foreign table, or column of one; only for the event trigger, as
+ * EXECUTE is revoked.
+ */
+Datum
+bucketfdw_object_dropped(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	int			attnum = PG_GETARG_INT32(1);
+	ErrorContextCallback *context = HideTriggerContext();
+
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+	{
+		if (attnum > 0 && IsBucketTable(relid))
+			ColumnDropped(relid, (AttrNumber) attnum);
+	}
+	else if (attnum == 0)
+	{
+		if (store_discard_hook)
+			store_discard_hook(relid);
+		ManifestDelete(relid, true, true);
+		DeadFilesDelete(relid);
+		SpecDelete(relid);
+		StoreDropAtCommit(relid);
+	}
+	error_context_stack = context;
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,313 @@
+/*
+ * ddl_checks.c
+ *	  Checks that core does for heap tables and not for foreign ones, when
+ *	  DDL promises something about rows that exist already.
+ *
+ * The planner trusts constraints: a row that violates one gives wrong answers
+ * later, so the command fails instead.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xlog.h"
+#include "catalog/partition.h"
+#include "catalog/pg_constraint.h"
+#include "compat.h"
+#include "ddl/ddl.h"
+#include "executor/spi.h"
+#include "format/read/reader.h"
+#include "miscadmin.h"
+#include "replication/slot.h"
+#include "replication/walsender.h"
+#include "replication/walsender_private.h"
+#include "storage/file_store.h"
+#include "storage/manifest.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+#include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+/* true if a file has a null in a column; a column it lacks is all null. */
+static bool
+FileHasNull(FileReader *reader, AttrNumber attnum)
+{
+	int			col = FileReaderFindColumn(reader, attnum);
+	BlockColumnStats stats;
+
+	if (col < 0)
+		return reader->nrows > 0;
+	for (int block = 0; block < reader->nblocks; block++)
+	{
+		FileReaderColumnStats(reader, block, col, &stats);
+		if (stats.null_count > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The counts in the files are exact.  A query could not find out: on a column
+ * that is NOT NULL already the planner folds IS NULL to false.
+ */
+void
+CheckNotNullColumns(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Oid			relid = RelationGetRelid(rel);
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw not null check",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext file_cxt = AllocSetContextCreate(cxt, "bucketfdw file", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	Manifest   *manifest = ManifestRead(relid, snapshot);
+
+	MemoryContextSwitchTo(file_cxt);
+	for (int i = 0; i < manifest->nfiles; i++)
+	{
+		ManifestFile *file = &manifest->files[i];
+		FileSource *source;
+		FileReader *reader;
+
+		CHECK_FOR_INTERRUPTS();
+		source = StoreOpen(relid, RelationGetRelationName(rel), file->file_id, file->first_bucket);
+		reader = FileReaderOpen(source, file->file_id, MyDatabaseId, relid);
+		for (int a = 0; a < desc->natts; a++)
+		{
+			Form_pg_attribute att = TupleDescAttr(desc, a);
+
+			if (att->attisdropped || BfAttributeIsVirtual(att) || !BfColumnNotNull(desc, a))
+				continue;
+			if (FileHasNull(reader, att->attnum))
+				ereport(ERROR,
+						(errcode(ERRCODE_NOT_NULL_VIOLATION),
+						 errmsg("column \"%s\" of relation \"%s\" contains null values",
+								NameStr(att->attname), RelationGetRelationName(rel)),
+						 errtablecol(rel, att->attnum)));
+		}
+		FileReaderClose(reader);
+		StoreClose(source);
+		MemoryContextReset(file_cxt);
+	}
+	MemoryContextSwitchTo(old);
+	UnregisterSnapshot(snapshot);
+	MemoryContextDelete(cxt);
+}
+
+/*
+ * true if any row makes a boolean expression (SQL text) false.  The query must
+ * not be answered from the very constraint it checks.
+ */
+static bool
+AnyRowViolates(Relation rel, const char *expr)
+{
+	StringInfoData query;
+	SPIPlanPtr	plan;
+	int			nestlevel = NewGUCNestLevel();
+	bool		violated;
+
+	(void) set_config_option("constraint_exclusion", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "SELECT 1 FROM ONLY %s WHERE NOT (%s) LIMIT 1",
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												RelationGetRelationName(rel)),
+					 expr);
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	plan = SPI_prepare(query.data, 0, NULL);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare returned %s for %s", SPI_result_code_string(SPI_result), query.data);
+	if (SPI_execute_snapshot(plan, NULL, NULL, GetLatestSnapshot(), InvalidSnapshot,
+							 true, false, 1) != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_snapshot returned %s", SPI_result_code_string(SPI_result));
+	violated = SPI_processed > 0;
+	SPI_finish();
+	AtEOXact_GUC(true, nestlevel);
+	pfree(query.data);
+	return violated;
+}
+
+void
+CheckConstraintHolds(Relation rel, const char *conname)
+{
+	Oid			conoid = get_relation_constraint_oid(RelationGetRelid(rel), conname, true);
+	HeapTuple	tuple;
+	Form_pg_constraint con;
+	Datum		conbin;
+	bool		isnull;
+
+	if (!OidIsValid(conoid))
+		return;
+	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(conoid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for constraint %u", conoid);
+	con = (Form_pg_constraint) GETSTRUCT(tuple);
+	conbin = SysCacheGetAttr(CONSTROID, tuple, Anum_pg_constraint_conbin, &isnull);
+
+	/* not validated, or (18) not enforced: nobody trusts it */
+	if (con->contype == CONSTRAINT_CHECK && con->convalidated && !isnull)
+	{
+		char	   *expr = TextDatumGetCString(DirectFunctionCall2(pg_get_expr, conbin,
+																   ObjectIdGetDatum(RelationGetRelid(rel))));
+
+		if (AnyRowViolates(rel, expr))
+			ereport(ERROR,
+					(errcode(ERRCODE_CHECK_VIOLATION),
+					 errmsg("check constraint \"%s\" of relation \"%s\" is violated by some row",
+							conname, RelationGetRelationName(rel)),
+					 errtableconstraint(rel, conname)));
+	}
+	ReleaseSysCache(tuple);
+}
+
+void
+CheckPartitionBound(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	Expr	   *qual = get_partition_qual_relid(relid);
+
+	if (qual == NULL)
+		return;
+	if (AnyRowViolates(rel, deparse_expression((Node *) qual,
+											   deparse_context_for(RelationGetRelationName(rel), relid),
+											   false, false)))
+		ereport(ERROR,
+				(errcode(ERRCODE_CHECK_VIOLATION),
+				 errmsg("partition constraint of relation \"%s\" is violated by some row",
+						RelationGetRelationName(rel)),
+				 errtable(rel)));
+}
+
+void
+CheckAddedColumn(Relation rel, const char *colname)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), colname);
+	Form_pg_attribute att;
+	const char *what = NULL;
+
+	if (attnum <= 0)
+		return;
+	att = TupleDescAttr(desc, attnum - 1);
+
+	/* computed when read */
+	if (BfAttributeIsVirtual(att))
+		return;
+
+	if (att->attgenerated)
+		what = "a generated column";
+	else if (att->attidentity)
+		what = "an identity column";
+	else if (att->atthasdef || get_typdefault(att->atttypid) != NULL)
+		what = "a column with a default";
+	else if (DomainHasConstraints(att->atttypid))
+		what = "a column of a domain with constraints";
+	if (what != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot add %s to bucketed table \"%s\", which has rows",
+						what, RelationGetRelationName(rel)),
+				 errdetail("The rows in its files would read as NULL in column \"%s\".", colname),
+				 errhint("Add a plain column and set its default for new rows with ALTER COLUMN SET DEFAULT, or write the table anew with bucketfdw.create_table_as.")));
+	if (att->attnotnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NOT_NULL_VIOLATION),
+				 errmsg("column \"%s\" of relation \"%s\" contains null values",
+						colname, RelationGetRelationName(rel)),
+				 errtablecol(rel, attnum)));
+}
+
+/* What on this server would miss files that are not WAL-logged; NULL: nothing. */
+static const char *
+WhatWouldMissFiles(void)
+{
+	const char *found = NULL;
+
+	if (XLogArchivingActive())
+		return "archive_mode is on";
+
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && found == NULL; i++)
+	{
+		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
+
+		if (slot->in_use && SlotIsPhysical(slot) && slot->data.persistency == RS_PERSISTENT)
+			found = psprintf("there is a physical replication slot, \"%s\"", NameStr(slot->data.name));
+	}
+	LWLockRelease(ReplicationSlotControlLock);
+	if (found)
+		return found;
+
+	for (int i = 0; i < max_wal_senders; i++)
+	{
+		WalSnd	   *sender = &WalSndCtl->walsnds[i];
+		int			pid;
+		WalSndState state;
+		PGPROC	   *proc;
+
+		SpinLockAcquire(&sender->mutex);
+		pid = sender->pid;
+		state = sender->state;
+		SpinLockRelease(&sender->mutex);
+
+		/* logical ones are connected to a database */
+		if (pid == 0 || state == WALSNDSTATE_BACKUP)
+			continue;
+		proc = BackendPidGetProc(pid);
+		if (proc != NULL && !OidIsValid(proc->databaseId))
+			return psprintf("a standby is connected (process %d)", pid);
+	}
+	return NULL;
+}
+
+void
+CheckDurability(const char *relname, bool local)
+{
+	const char *cause;
+
+	if (local || (cause = WhatWouldMissFiles()) == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("bucketed table \"%s\" would not reach standbys or the WAL archive", relname),
+			 errdetail("Files of bucketed tables are crash-safe on this server, but not in its WAL, and %s.", cause),
+			 errhint("To accept this, add OPTIONS (durability 'local'), or durability => 'local' in a call of bucketfdw.create_table_as; see docs/operations.md.")));
+}
+
+/*
+ * Rows of a default partition must be checked again whenever another
+ * partition comes, of whatever kind; core skips foreign tables there.
+ */
+void
+CheckNotDefaultPartition(Relation rel)
+{
+	Oid			child = RelationGetRelid(rel);
+	ListCell   *lc;
+
+	if (!rel->rd_rel->relispartition)
+		return;
+	foreach(lc, get_partition_ancestors(child))
+	{
+		Oid			parent = lfirst_oid(lc);
+
+		if (get_default_partition_oid(parent) == child)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("bucketed table \"%s\" cannot be a default partition, or lie in one",
+							RelationGetRelationName(rel)),
+					 errdetail("Its rows would not be checked when \"%s\" gets another partition.",
+							   get_rel_name(parent)),
+					 errhint("Use a plain table as the default partition.")));
+		child = parent;
+	}
+}

@@ -1,0 +1,255 @@
+/*
+ * agg_groups.c
+ *	  The groups of a bucketed input.
+ *
+ * A group is copied only when a batch ends in it: the next batch may continue
+ * it, and takes the place of the memory its values point into; or when the
+ * rows of its key come in stretches instead of pairs.
+ */
+#include "postgres.h"
+
+#include "exec/agg/agg_groups.h"
+#include "exec/agg/kept_key.h"
+#include "exec/join/bucket_join_state.h"
+#include "miscadmin.h"
+#include "vector/merge_search.h"
+
+struct AggGroups
+{
+	BatchInput *input;
+	int			naggs;
+	const BatchAgg *aggs;
+	AggCell    *cells;
+	AggInputs  *inputs;
+	int			ncolumns;
+	int		   *columns;		/* batch columns to show */
+	AggVector  *vectors;		/* per aggregate, of the present batch */
+	const ColumnVector **shown; /* per column, of the present batch */
+
+	bool		started;
+	UnitQueue  *queue;			/* units of the input, not groups of rows */
+	bool		in_group;
+	KeyVector	keys;
+	bool		in_batch;		/* keys are those of the present batch */
+	const int64 *times;			/* of its rows, as Batch.times */
+	int			pos;			/* its next entry */
+
+	AggCounted *counted;		/* NULL: all batches are of pairs */
+	const MergeStretch *stretches;	/* of the present batch */
+	int			nstretches;		/* 0: it is of pairs */
+	int			stretch;		/* the next one */
+
+	bool		carried;		/* the aggregates hold a group that began in a batch now gone */
+	KeptKey		key;			/* its key */
+	Datum	   *first;			/* its columns, in the memory of the key */
+	bool	   *first_null;
+};
+
+AggGroups *
+AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCell *cells,
+				AggInputs *inputs, AggCounted *counted, int ncolumns, const int *columns)
+{
+	AggGroups  *groups = palloc0(sizeof(AggGroups));
+
+	groups->input = input;
+	groups->queue = queue;
+	groups->naggs = inputs->n;
+	groups->aggs = aggs;
+	groups->cells = cells;
+	groups->inputs = inputs;
+	groups->counted = counted;
+	groups->ncolumns = ncolumns;
+	groups->columns = palloc(Max(ncolumns, 1) * sizeof(int));
+	memcpy(groups->columns, columns, ncolumns * sizeof(int));
+	groups->vectors = palloc0(Max(inputs->n, 1) * sizeof(AggVector));
+	groups->shown = palloc0(Max(ncolumns, 1) * sizeof(ColumnVector *));
+	KeyVectorInit(&groups->keys, input->nkeys, input->keycols, input->keyclasses,
+				  input->keytypes);
+	KeptKeyInit(&groups->key, input);
+	groups->first = palloc(Max(ncolumns, 1) * sizeof(Datum));
+	groups->first_null = palloc(Max(ncolumns, 1) * sizeof(bool));
+	return groups;
+}
+
+static void
+Advance(AggGroups *groups, int from, int to)
+{
+	for (int i = 0; i < groups->naggs; i++)
+		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], &groups->vectors[i],
+						groups->keys.rows, from, to);
+}
+
+/* Keep the group of an entry, whose batch ends. */
+static void
+Carry(AggGroups *groups, int entry)
+{
+	int			row = KeyVectorRow(&groups->keys, entry);
+	MemoryContext oldcxt;
+
+	KeptKeySet(&groups->key, groups->input, &groups->keys, entry);
+	oldcxt = MemoryContextSwitchTo(groups->key.cxt);
+	for (int c = 0; c < groups->ncolumns; c++)
+		KeptKeyCopyColumn(groups->input, groups->columns[c], groups->shown[c], row,
+						  &groups->first[c], &groups->first_null[c]);
+	MemoryContextSwitchTo(oldcxt);
+	groups->carried = true;
+}
+
+/* Give the carried group away. */
+static bool
+ShowCarried(AggGroups *groups, Datum *values, bool *nulls)
+{
+	memcpy(values, groups->first, groups->ncolumns * sizeof(Datum));
+	memcpy(nulls, groups->first_null, groups->ncolumns * sizeof(bool));
+	groups->carried = false;
+	return true;
+}
+
+/* Read the next batch with rows of the open bucket group; false at its end. */
+static bool
+ReadBatch(AggGroups *groups)
+{
+	KeyVector  *keys = &groups->keys;
+	Batch	   *batch;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		batch = BatchInputNext(groups->input, NULL);
+		if (batch == NULL)
+			return false;
+	} while (batch->nselected == 0);
+	KeyVectorFill(keys, batch, true);
+	groups->nstretches = groups->counted == NULL ? 0 :
+		JoinNodeStretches(groups->input->join, &groups->stretches);
+	groups->stretch = 0;
+	if (groups->nstretches > 0)
+		AggInputsLoadStretches(groups->inputs, batch, groups->stretches, groups->nstretches,
+							   groups->vectors);
+	else
+	{
+		if (groups->counted)
+			AggCountedFinish(groups->counted);
+		AggInputsLoad(groups->inputs, batch, groups->vectors);
+	}
+	for (int c = 0; c < groups->ncolumns; c++)
+		groups->shown[c] = BatchColumn(batch, groups->columns[c]);
+	groups->pos = 0;
+	groups->times = batch->times;
+	groups->in_batch = true;
+	return true;
+}
+
+/*
+ * Add stretches to the carried group, which is begun if there is none; true:
+ * the next one belongs to another group.
+ */
+static bool
+AddStretches(AggGroups *groups)
+{
+	for (; groups->stretch < groups->nstretches; groups->stretch++)
+	{
+		const MergeStretch *stretch = &groups->stretches[groups->stretch];
+
+		if (stretch->begins)
+		{
+			AggCountedFinish(groups->counted);
+			if (groups->carried && !KeptKeyGoesOn(&groups->key, &groups->keys, groups->pos))
+				return true;
+			if (!groups->carried)
+			{
+				for (int i = 0; i < groups->naggs; i++)
+					AggCellReset(&groups->aggs[i], &groups->cells[i]);
+				Carry(groups, groups->pos);
+			}
+		}
+		AggCountedAdd(groups->counted, groups->vectors, groups->times, stretch, groups->pos);
+		groups->pos = stretch->to;
+	}
+	groups->in_batch = false;
+	return false;
+}
+
+bool
+AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
+{
+	const KeyVector *keys = &groups->keys;
+
+	if (!groups->started)
+	{
+		BatchInputStart(groups->input);
+		BatchInputStartUnits(groups->input, groups->queue);
+		groups->started = true;
+	}
+	for (;;)
+	{
+		if (!groups->in_group && !BatchInputOpenNext(groups->input, groups->queue))
+			return false;
+		groups->in_group = true;
+		if (!groups->in_batch)
+		{
+			if (!ReadBatch(groups))
+			{
+				/* a key lies in one unit */
+				BatchInputClose(groups->input);
+				groups->in_group = false;
+				if (groups->counted)
+					AggCountedFinish(groups->counted);
+				if (groups->carried)
+					return ShowCarried(groups, values, nulls);
+				continue;
+			}
+			if (groups->carried && groups->nstretches == 0)
+			{
+				if (!KeptKeyGoesOn(&groups->key, keys, 0))
+					return ShowCarried(groups, values, nulls);
+				groups->pos = EndOfGroup(keys, 0);
+				Advance(groups, 0, groups->pos);
+				if (groups->pos < keys->n)
+					return ShowCarried(groups, values, nulls);
+				groups->in_batch = false;
+				continue;
+			}
+		}
+		else if (groups->nstretches > 0)
+		{
+			if (AddStretches(groups))
+				return ShowCarried(groups, values, nulls);
+		}
+		else if (groups->pos < keys->n)
+		{
+			int			from = groups->pos;
+			int			row = KeyVectorRow(keys, from);
+
+			groups->pos = EndOfGroup(keys, from);
+			for (int i = 0; i < groups->naggs; i++)
+				AggCellReset(&groups->aggs[i], &groups->cells[i]);
+			Advance(groups, from, groups->pos);
+			if (groups->pos >= keys->n)
+			{
+				Carry(groups, from);
+				groups->in_batch = false;
+				continue;
+			}
+			for (int c = 0; c < groups->ncolumns; c++)
+			{
+				values[c] = groups->shown[c]->values[row];
+				nulls[c] = groups->shown[c]->nulls && groups->shown[c]->nulls[row];
+			}
+			return true;
+		}
+	}
+}
+
+void
+AggGroupsReset(AggGroups *groups)
+{
+	if (groups->in_group)
+		BatchInputClose(groups->input);
+	groups->started = false;
+	groups->in_group = false;
+	groups->in_batch = false;
+	groups->carried = false;
+	if (groups->counted)
+		AggCountedReset(groups->counted);
+}

@@ -1,0 +1,252 @@
+/*
+ * agg_inputs.c
+ *	  What aggregates are advanced with.
+ */
+#include "postgres.h"
+
+#include "exec/agg/agg_inputs.h"
+#include "exec/agg/agg_numeric.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+/* where so many batches in a row could not be computed at once, only one of so many is tried */
+#define PATIENCE			4
+#define BATCHES_PER_TRIAL	32
+
+void
+AggInputInit(AggInputs *inputs, AggInput *in, const BatchAgg *agg, Expr *filter, Expr *arg)
+{
+	VectorExprs **exprs = &inputs->exprs[in->side];
+
+	in->agg = agg;
+	in->filter = -1;
+	in->expr = -1;
+	if (*exprs == NULL)
+		*exprs = VectorExprsCreate(&inputs->vars, inputs->parent);
+	if (filter != NULL)
+		in->filter = VectorExprsAddFilter(*exprs, filter);
+	if (arg != NULL)
+	{
+		in->arg = ExecInitExpr(arg, inputs->parent);
+		in->expr = VectorExprsAdd(*exprs, arg, in->filter);
+	}
+	else if (in->col >= 0 && BatchAggAddsNumerics(agg))
+		in->expr = VectorExprsAddNumeric(*exprs, in->col);
+}
+
+#define RESERVE(inputs, in, field) \
+	((in)->field != NULL ? (in)->field : \
+	 ((in)->field = MemoryContextAlloc(MemoryContextGetParent((inputs)->cxt), \
+									   BF_BATCH_ROWS * sizeof(*(in)->field))))
+
+/* Compute the value of one aggregate for the row in the slot. */
+static void
+ComputeValue(AggInputs *inputs, AggInput *in, int row)
+{
+	Datum		value = ExecEvalExprSwitchContext(in->arg, inputs->vars.econtext, &in->nulls[row]);
+	const BatchAgg *agg = in->agg;
+	MemoryContext old;
+
+	if (!in->nulls[row] && !agg->typbyval)
+	{
+		old = MemoryContextSwitchTo(inputs->cxt);
+		/* kernels look at the bytes of a varlena */
+		value = agg->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
+			datumCopy(value, agg->typbyval, agg->typlen);
+		MemoryContextSwitchTo(old);
+	}
+	in->values[row] = value;
+}
+
+/* Compute what has to be computed row by row, of a side. */
+static void
+ComputeByRow(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		ResetExprContext(inputs->vars.econtext);
+		VectorSlotFill(&inputs->vars, batch, row);
+		for (int a = 0; a < inputs->n; a++)
+		{
+			AggInput   *in = &inputs->inputs[a];
+
+			if (in->side != side || !in->by_row)
+				continue;
+			if (in->filter >= 0 && VectorExprsFilter(inputs->exprs[side], in->filter)[row] != 0)
+				in->nulls[row] = true;
+			else
+				ComputeValue(inputs, in, row);
+		}
+	}
+}
+
+/* The NULLs of a vector, and rows that the filter drops, which are NULL too: no aggregate counts them. */
+static const bool *
+FilterNulls(AggInputs *inputs, AggInput *in, const bool *nulls, const uint16 *rows, int n)
+{
+	const uint8 *dropped;
+	bool	   *result;
+
+	if (in->filter < 0)
+		return nulls;
+	dropped = VectorExprsFilter(inputs->exprs[in->side], in->filter);
+	result = RESERVE(inputs, in, nulls);
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+
+		result[row] = dropped[row] != 0 || (nulls != NULL && nulls[row]);
+	}
+	return result;
+}
+
+/* Values as numerics. */
+static Datum *
+MakeNumerics(AggInputs *inputs, AggInput *in, const uint16 *rows, int n)
+{
+	const DecimalVector *vec = &in->decimals;
+	Datum	   *values = RESERVE(inputs, in, values);
+	MemoryContext old = MemoryContextSwitchTo(inputs->cxt);
+
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+
+		if (!DecimalIsNull(vec, row))
+			values[row] = NumericGetDatum(NumericFromInt128(DecimalAt(vec, row),
+															DecimalScaleAt(vec, row)));
+	}
+	MemoryContextSwitchTo(old);
+	return values;
+}
+
+/* Compute an expression for all rows at once, if that can be. */
+static bool
+ComputeAtOnce(AggInputs *inputs, AggInput *in, const uint16 *rows, int n, AggVector *vector)
+{
+	const DecimalVector *found;
+
+	if (in->expr < 0 || (in->failures >= PATIENCE && inputs->nbatches % BATCHES_PER_TRIAL != 0))
+		return false;
+	found = VectorExprsCompute(inputs->exprs[in->side], in->expr);
+	if (found == NULL)
+	{
+		in->failures++;
+		return false;
+	}
+	in->failures = 0;
+	in->decimals = *found;
+	in->decimals.nulls = FilterNulls(inputs, in, found->nulls, rows, n);
+	if (BatchAggAddsNumerics(in->agg))
+	{
+		vector->decimals = &in->decimals;
+		return true;
+	}
+	in->vec.nulls = unconstify(bool *, in->decimals.nulls);
+	if (in->agg->kind == BATCH_AGG_COUNT)
+		in->vec.values = NULL;
+	else if (in->agg->type == NUMERICOID)
+		in->vec.values = MakeNumerics(inputs, in, rows, n);
+	else
+		in->vec.values = (Datum *) unconstify(int64 *, in->decimals.narrow);
+	vector->column = &in->vec;
+	return true;
+}
+
+/* Find the vectors of a side's aggregates. */
+static void
+LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, AggVector *vectors)
+{
+	bool		by_row = false;
+
+	if (inputs->exprs[side] == NULL)
+		return;
+	VectorExprsBegin(inputs->exprs[side], batch, rows, n);
+	for (int i = 0; i < inputs->n; i++)
+	{
+		AggInput   *in = &inputs->inputs[i];
+
+		if (in->side != side)
+			continue;
+		if (batch->times != NULL && in->agg->kind != BATCH_AGG_COUNT_ROWS)
+			elog(ERROR, "an aggregate reads rows that are only counted");
+		vectors[i].column = NULL;
+		vectors[i].decimals = NULL;
+		vectors[i].times = batch->times;
+		/* before a row is put into the slot, in which filters are evaluated too */
+		if (in->filter >= 0)
+			(void) VectorExprsFilter(inputs->exprs[side], in->filter);
+		in->by_row = false;
+		if (ComputeAtOnce(inputs, in, rows, n, &vectors[i]))
+			continue;
+		if (in->col >= 0)
+			vectors[i].column = BatchColumn(batch, in->col);
+		in->by_row = in->arg != NULL;
+		if (in->by_row)
+		{
+			in->vec.values = RESERVE(inputs, in, values);
+			in->vec.nulls = RESERVE(inputs, in, nulls);
+			vectors[i].column = &in->vec;
+		}
+		else if (in->filter >= 0)
+		{
+			/* the filter of a column, or of count(*) */
+			in->vec.values = vectors[i].column ? vectors[i].column->values : NULL;
+			in->vec.nulls = unconstify(bool *, FilterNulls(inputs, in, vectors[i].column ?
+														   vectors[i].column->nulls : NULL, rows, n));
+			vectors[i].column = &in->vec;
+		}
+		by_row |= in->by_row;
+	}
+	if (by_row)
+		ComputeByRow(inputs, batch, side, rows, n);
+}
+
+/* Prepare for values of another batch. */
+static void
+BeginBatch(AggInputs *inputs)
+{
+	MemoryContextReset(inputs->cxt);
+	inputs->vars.econtext->ecxt_scantuple = inputs->vars.slot;
+	inputs->nbatches++;
+}
+
+void
+AggInputsLoad(AggInputs *inputs, Batch *batch, AggVector *vectors)
+{
+	BeginBatch(inputs);
+	LoadSide(inputs, batch, 0, batch->selection, batch->nselected, vectors);
+	LoadSide(inputs, batch, 1, batch->selection, batch->nselected, vectors);
+}
+
+void
+AggInputsLoadStretches(AggInputs *inputs, Batch *batch, const MergeStretch *stretches,
+					   int nstretches, AggVector *vectors)
+{
+	int			n[2] = {0, 0};
+	int			from = 0;
+
+	BeginBatch(inputs);
+	if (inputs->rows[0] == NULL)
+	{
+		for (int side = 0; side < 2; side++)
+			inputs->rows[side] = MemoryContextAlloc(MemoryContextGetParent(inputs->cxt),
+													BF_BATCH_ROWS * sizeof(uint16));
+	}
+	for (int s = 0; s < nstretches; s++)
+	{
+		int			side = stretches[s].left ? 0 : 1;
+
+		for (int e = from; e < stretches[s].to; e++)
+			inputs->rows[side][n[side]++] = (uint16) (batch->selection ? batch->selection[e] : e);
+		from = stretches[s].to;
+	}
+	for (int side = 0; side < 2; side++)
+		LoadSide(inputs, batch, side, inputs->rows[side], n[side], vectors);
+}

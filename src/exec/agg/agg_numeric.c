@@ -1,0 +1,435 @@
+/*
+ * agg_numeric.c
+ *	  Exact sums of numerics.
+ *
+ * Almost all numerics are small integers in units of their last displayed
+ * digit: they are added as such, in 128 bits, the sum being in units of the
+ * smallest of those units.  What does not fit is added by core's numeric_add,
+ * which is exact too.  The display scale of a sum is that of the addend that
+ * has the largest, as core's.
+ *
+ * The stored form is described in spec/numeric_form.h.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "exec/agg/agg_numeric.h"
+#include "spec/numeric_form.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+#define DIGIT_DECIMALS		4
+
+/* digits of base 10000 of a value that is added in 128 bits */
+#define MAX_DIGITS			9
+
+/*
+ * The value as an integer in units of 10^-scale, its display scale; false when
+ * it is none, or more than 36 decimals are needed.
+ */
+static inline bool
+SmallNumeric(Datum value, int128 *result, int *scale)
+{
+	const struct varlena *ptr = (const struct varlena *) DatumGetPointer(value);
+	const char *data = VARDATA_ANY(ptr);
+	int			ndigits = (int) ((VARSIZE_ANY_EXHDR(ptr) - sizeof(uint16)) / sizeof(uint16));
+	int			lowest;
+	int			weight;
+	uint16		header;
+	int128		sum = 0;
+	bool		exact = true;
+
+	memcpy(&header, data, sizeof(header));
+	if ((header & NUMERIC_HEADER_KIND) != NUMERIC_HEADER_SHORT)
+		return false;
+	*scale = NUMERIC_SHORT_DSCALE(header);
+	weight = NUMERIC_SHORT_WEIGHT(header);
+	if (ndigits == 0)
+	{
+		*result = 0;
+		return *scale <= DECIMAL_MAX_SCALE;
+	}
+
+	/* the digit that holds the last displayed decimal; a decimal stored behind it is left to core */
+	lowest = -((*scale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS);
+	if (*scale > DECIMAL_MAX_SCALE || weight - lowest + 1 > MAX_DIGITS || weight - ndigits + 1 < lowest)
+		return false;
+	data += sizeof(uint16);
+	if (weight - lowest < 4)
+	{
+		/* at most 16 decimals */
+		int64		small = 0;
+
+		for (int i = 0; i <= weight - lowest; i++)
+		{
+			uint16		digit = 0;
+
+			if (i < ndigits)
+				memcpy(&digit, data + i * sizeof(uint16), sizeof(digit));
+			small = small * NUMERIC_BASE + digit;
+		}
+		switch (*scale % DIGIT_DECIMALS)
+		{
+			case 1:
+				sum = small / 1000;
+				exact = small % 1000 == 0;
+				break;
+			case 2:
+				sum = small / 100;
+				exact = small % 100 == 0;
+				break;
+			case 3:
+				sum = small / 10;
+				exact = small % 10 == 0;
+				break;
+			default:
+				sum = small;
+		}
+	}
+	else
+	{
+		for (int i = 0; i <= weight - lowest; i++)
+		{
+			uint16		digit = 0;
+
+			if (i < ndigits)
+				memcpy(&digit, data + i * sizeof(uint16), sizeof(digit));
+			sum = sum * NUMERIC_BASE + digit;
+		}
+		if (*scale % DIGIT_DECIMALS != 0)
+		{
+			int128		unit = PowerOfTen(DIGIT_DECIMALS - *scale % DIGIT_DECIMALS);
+
+			exact = sum % unit == 0;
+			sum /= unit;
+		}
+	}
+	*result = (header & NUMERIC_SHORT_NEGATIVE) ? -sum : sum;
+	return exact;
+}
+
+bool
+NumericToInt128(Datum value, int128 *result, int *scale)
+{
+	return SmallNumeric(value, result, scale);
+}
+
+static NumericRest *
+RestOf(const BatchAgg *agg, AggCell *cell)
+{
+	if (cell->rest == NULL)
+		cell->rest = MemoryContextAllocZero(agg->cxt, sizeof(NumericRest));
+	return cell->rest;
+}
+
+/* Add by core's function. */
+static void
+AddToRest(const BatchAgg *agg, AggCell *cell, Numeric value)
+{
+	NumericRest *rest = RestOf(agg, cell);
+	MemoryContext old = MemoryContextSwitchTo(agg->cxt);
+	Numeric		sum;
+
+	if (rest->sum == NULL)
+		sum = DatumGetNumericCopy(NumericGetDatum(value));
+	else
+	{
+		sum = DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(rest->sum),
+												  NumericGetDatum(value)));
+		pfree(rest->sum);
+	}
+	rest->sum = sum;
+	MemoryContextSwitchTo(old);
+}
+
+/* Move the sum to the rest. */
+static void
+FlushSum(const BatchAgg *agg, AggCell *cell)
+{
+	Numeric		sum = NumericFromInt128(cell->u.sum, cell->scale);
+
+	AddToRest(agg, cell, sum);
+	pfree(sum);
+	cell->u.sum = 0;
+}
+
+/* value * 10^decimals, unless it is too large */
+static inline bool
+Upscale(int128 *value, int decimals)
+{
+	int128		result;
+
+	return decimals == 0 ||
+		(!__builtin_mul_overflow(*value, PowerOfTen(decimals), &result) && DecimalInLimit(result) &&
+		 ((*value = result), true));
+}
+
+/* Add a value in units of 10^-scale. */
+static inline void
+AddScaled(const BatchAgg *agg, AggCell *cell, int128 value, int scale)
+{
+	if (unlikely(scale != cell->scale))
+	{
+		if (scale > cell->scale)
+		{
+			if (!Upscale(&cell->u.sum, scale - cell->scale))
+				FlushSum(agg, cell);
+			cell->scale = scale;
+		}
+		else if (!Upscale(&value, cell->scale - scale))
+		{
+			Numeric		copy = NumericFromInt128(value, scale);
+
+			AddToRest(agg, cell, copy);
+			pfree(copy);
+			return;
+		}
+	}
+	/* both are below 2^126 */
+	cell->u.sum += value;
+	if (unlikely(!DecimalInLimit(cell->u.sum)))
+		FlushSum(agg, cell);
+}
+
+/* Add a value that is no number, or not a small one. */
+static void
+AddOther(const BatchAgg *agg, AggCell *cell, Datum value)
+{
+	uint16		header;
+	Numeric		plain;
+
+	memcpy(&header, VARDATA_ANY(DatumGetPointer(value)), sizeof(header));
+	if ((header & NUMERIC_HEADER_KIND) == NUMERIC_HEADER_SPECIAL)
+	{
+		NumericRest *rest = RestOf(agg, cell);
+
+		if (header == NUMERIC_HEADER_PLUS_INF)
+			rest->plus_infs++;
+		else if (header == NUMERIC_HEADER_MINUS_INF)
+			rest->minus_infs++;
+		else
+			rest->nans++;
+		return;
+	}
+	plain = DatumGetNumeric(value);
+	AddToRest(agg, cell, plain);
+	if ((Pointer) plain != DatumGetPointer(value))
+		pfree(plain);
+}
+
+void
+NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value)
+{
+	int128		x;
+	int			scale;
+
+	cell->count++;
+	if (likely(SmallNumeric(value, &x, &scale)))
+		AddScaled(agg, cell, x, scale);
+	else
+		AddOther(agg, cell, value);
+}
+
+/* Can n of the values be added in 64 bits? */
+static inline bool
+SumFitsInt64(const DecimalVector *vec, int n)
+{
+	return vec->narrow != NULL && vec->min >= PG_INT64_MIN / BF_BATCH_ROWS &&
+		vec->max <= PG_INT64_MAX / BF_BATCH_ROWS && n <= BF_BATCH_ROWS;
+}
+
+void
+NumericSumAddAll(const BatchAgg *agg, AggCell *cell, const DecimalVector *vec, const uint16 *rows,
+				 int from, int to)
+{
+	int64		sum = 0;
+	int64		n = 0;
+
+	if (vec->scales != NULL || !SumFitsInt64(vec, to - from))
+	{
+		for (int i = from; i < to; i++)
+		{
+			int			row = rows ? rows[i] : i;
+
+			if (DecimalIsNull(vec, row))
+				continue;
+			cell->count++;
+			AddScaled(agg, cell, DecimalAt(vec, row), DecimalScaleAt(vec, row));
+		}
+		return;
+	}
+	if (vec->nulls == NULL)
+	{
+		if (rows == NULL)
+			for (int i = from; i < to; i++)
+				sum += vec->narrow[i];
+		else
+			for (int i = from; i < to; i++)
+				sum += vec->narrow[rows[i]];
+		n = to - from;
+	}
+	else
+	{
+		for (int i = from; i < to; i++)
+		{
+			int			row = rows ? rows[i] : i;
+
+			if (!vec->nulls[row])
+			{
+				sum += vec->narrow[row];
+				n++;
+			}
+		}
+	}
+	if (n == 0)
+		return;
+	cell->count += n;
+	AddScaled(agg, cell, sum, vec->min_scale);
+}
+
+void
+NumericSumAddEach(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
+				  const DecimalVector *vec, const uint16 *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		AggCell    *cell = &cells[(Size) groups[i] * stride];
+
+		if (DecimalIsNull(vec, row))
+			continue;
+		cell->count++;
+		AddScaled(agg, cell, DecimalAt(vec, row), DecimalScaleAt(vec, row));
+	}
+}
+
+/* Add value * times: the value, twice the value and so on, for the bits of times. */
+static void
+AddToRestTimes(const BatchAgg *agg, AggCell *cell, Numeric value, int64 times)
+{
+	Numeric		power = DatumGetNumericCopy(NumericGetDatum(value));
+
+	for (;;)
+	{
+		Numeric		twice;
+
+		if (times & 1)
+			AddToRest(agg, cell, power);
+		times >>= 1;
+		if (times == 0)
+			break;
+		twice = DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(power),
+													NumericGetDatum(power)));
+		pfree(power);
+		power = twice;
+	}
+	pfree(power);
+}
+
+void
+NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
+{
+	int128		sum;
+
+	if (!__builtin_mul_overflow(other->u.sum, (int128) times, &sum) && DecimalInLimit(sum))
+		AddScaled(agg, cell, sum, other->scale);
+	else
+	{
+		Numeric		once = NumericFromInt128(other->u.sum, other->scale);
+
+		AddToRestTimes(agg, cell, once, times);
+		pfree(once);
+	}
+	if (other->rest != NULL)
+	{
+		NumericRest *rest = RestOf(agg, cell);
+
+		/* not more than the count, which fits */
+		rest->nans += other->rest->nans * times;
+		rest->plus_infs += other->rest->plus_infs * times;
+		rest->minus_infs += other->rest->minus_infs * times;
+		if (other->rest->sum != NULL)
+			AddToRestTimes(agg, cell, other->rest->sum, times);
+	}
+}
+
+bool
+NumericSumIsFinite(const AggCell *cell)
+{
+	const NumericRest *rest = cell->rest;
+
+	return rest == NULL || (rest->nans == 0 && rest->plus_infs == 0 && rest->minus_infs == 0);
+}
+
+static Numeric
+SpecialNumeric(const char *name)
+{
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(name),
+											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+}
+
+Numeric
+NumericSumResult(const AggCell *cell)
+{
+	const NumericRest *rest = cell->rest;
+	Numeric		sum;
+
+	if (!NumericSumIsFinite(cell))
+	{
+		if (rest->nans > 0 || (rest->plus_infs > 0 && rest->minus_infs > 0))
+			return SpecialNumeric("NaN");
+		return SpecialNumeric(rest->plus_infs > 0 ? "Infinity" : "-Infinity");
+	}
+	sum = NumericFromInt128(cell->u.sum, cell->scale);
+	if (rest == NULL || rest->sum == NULL)
+		return sum;
+	return DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(sum),
+											   NumericGetDatum(rest->sum)));
+}
+
+Numeric
+NumericFromInt128(int128 value, int scale)
+{
+	/* 2^127 has 39 decimals */
+	uint16		digits[12];
+	uint16		content[13];
+	bool		negative = value < 0;
+	unsigned __int128 rest = negative ? -(unsigned __int128) value : (unsigned __int128) value;
+	int			partial = scale % DIGIT_DECIMALS;
+	int			weight = -((scale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS);	/* of the lowest digit */
+	int			ndigits = 0;
+	int			low = 0;
+	int			n = 1;
+	Size		size;
+	struct varlena *result;
+
+	Assert(scale >= 0 && scale <= 63);
+	if (partial != 0)
+	{
+		unsigned int unit = (unsigned int) PowerOfTen(partial);
+
+		digits[ndigits++] = (uint16) (rest % unit) * (uint16) PowerOfTen(DIGIT_DECIMALS - partial);
+		rest /= unit;
+	}
+	for (; rest != 0; rest /= NUMERIC_BASE)
+		digits[ndigits++] = (uint16) (rest % NUMERIC_BASE);
+	while (ndigits > 0 && digits[ndigits - 1] == 0)
+		ndigits--;
+	while (low < ndigits && digits[low] == 0)
+		low++;
+	if (ndigits == 0)
+		content[0] = (uint16) (NUMERIC_HEADER_SHORT | (scale << 7));
+	else
+	{
+		weight += ndigits - 1;
+		content[0] = (uint16) (NUMERIC_HEADER_SHORT | (negative ? NUMERIC_SHORT_NEGATIVE : 0) | (scale << 7) |
+							   (weight & 0x7F));
+		for (int i = ndigits - 1; i >= low; i--)
+			content[n++] = digits[i];
+	}
+	size = VARHDRSZ + n * sizeof(uint16);
+	result = palloc(size);
+	SET_VARSIZE(result, size);
+	memcpy(VARDATA(result), content, n * sizeof(uint16));
+	return (Numeric) result;
+}

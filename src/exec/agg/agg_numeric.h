@@ -1,0 +1,48 @@
+/*
+ * agg_numeric.h
+ *	  Exact sums of numerics.
+ */
+#ifndef BF_AGG_NUMERIC_H
+#define BF_AGG_NUMERIC_H
+
+#include "exec/agg/agg_kernels.h"
+#include "utils/numeric.h"
+#include "vector/decimal_vector.h"
+
+/* Numerics that 128 bits cannot hold, and those that are no number. */
+struct NumericRest
+{
+	Numeric		sum;			/* NULL: none */
+	int64		nans;
+	int64		plus_infs;
+	int64		minus_infs;
+};
+
+/* Add a numeric (not compressed, maybe with a short header); memory is the aggregate's. */
+extern void NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value);
+
+/* Add values, as BatchAggAdvance and BatchAggScatter do. */
+extern void NumericSumAddAll(const BatchAgg *agg, AggCell *cell, const DecimalVector *vec,
+							 const uint16 *rows, int from, int to);
+extern void NumericSumAddEach(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
+							  const DecimalVector *vec, const uint16 *rows, int n);
+
+/* Add the sum of another cell so many times, but not its count. */
+extern void NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times);
+
+/* What core's sum gives for the cell; only if values were added. */
+extern Numeric NumericSumResult(const AggCell *cell);
+
+/* Are all of the values numbers? */
+extern bool NumericSumIsFinite(const AggCell *cell);
+
+/*
+ * A numeric (not compressed) as an integer in units of 10^-scale, its display
+ * scale; false when it is none, or more than 36 decimals are needed.
+ */
+extern bool NumericToInt128(Datum value, int128 *result, int *scale);
+
+/* value * 10^-scale with that display scale, as core stores it; scale is 0 to 63. */
+extern Numeric NumericFromInt128(int128 value, int scale);
+
+#endif							/* BF_AGG_NUMERIC_H */

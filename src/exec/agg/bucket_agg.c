@@ -1,0 +1,582 @@
+/*
+ * bucket_agg.c
+ *	  Custom Scan (BucketAggregate): aggregates computed on whole batches.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include BF_EXPLAIN_HEADER
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
+#include "exec/agg/agg_counted.h"
+#include "exec/agg/agg_groups.h"
+#include "exec/agg/agg_hash.h"
+#include "exec/agg/bucket_agg.h"
+#include "exec/join/bucket_join_state.h"
+#include "exec/source/batch_input.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+typedef struct BucketAggState
+{
+	ParallelCustomState base;	/* must be first */
+	BucketAggMode mode;
+	BucketAggStage stage;
+	BatchInput	input;			/* not of a FINAL stage */
+	int			naggs;
+	BatchAgg   *aggs;
+	AggInputs	inputs;
+	int		   *agg_place;		/* per aggregate: its place in the scan tuple */
+	int			ncolumns;		/* columns of the input that are shown */
+	int		   *column_place;
+	int		   *column_source;	/* batch column; of a FINAL stage the child's */
+	Datum	   *column_values;
+	bool	   *column_nulls;
+	AggCell    *cells;			/* of the present group; of HASHED in the table */
+	AggGroups  *groups;			/* BY_KEY */
+	AggHash    *hash;			/* HASHED, and FINAL */
+	AggCounted *counted;		/* large groups of the join are counted; NULL: they are not */
+	AggVector  *vectors;		/* per aggregate, of a batch */
+	const ColumnVector **columns;	/* per column, of a batch */
+	Datum	   *read_values;	/* FINAL: per column, of a row of the child */
+	bool	   *read_nulls;
+	Datum	   *packed;			/* and per aggregate */
+	int		   *packed_source;	/* its place there */
+
+	bool		started;		/* reading of the input */
+	bool		in_group;		/* of buckets */
+	UnitQueue	queue;			/* what is read, unless all of a scan is */
+	bool		done;			/* ALL: the group was given */
+} BucketAggState;
+
+static Node *CreateBucketAggState(CustomScan *cscan);
+static void BeginBucketAgg(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *ExecBucketAgg(CustomScanState *node);
+static void EndBucketAgg(CustomScanState *node);
+static void ReScanBucketAgg(CustomScanState *node);
+static void ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es);
+
+const CustomScanMethods bucket_agg_scan_methods = {
+	.CustomName = "BucketAggregate",
+	.CreateCustomScanState = CreateBucketAggState,
+};
+
+static const CustomExecMethods bucket_agg_exec_methods = {
+	.CustomName = "BucketAggregate",
+	.BeginCustomScan = BeginBucketAgg,
+	.ExecCustomScan = ExecBucketAgg,
+	.EndCustomScan = EndBucketAgg,
+	.ReScanCustomScan = ReScanBucketAgg,
+	.EstimateDSMCustomScan = ParallelCustomEstimateDSM,
+	.InitializeDSMCustomScan = ParallelCustomInitializeDSM,
+	.ReInitializeDSMCustomScan = ParallelCustomReInitializeDSM,
+	.InitializeWorkerCustomScan = ParallelCustomInitializeWorker,
+	.ShutdownCustomScan = ParallelCustomShutdown,
+	.ExplainCustomScan = ExplainBucketAgg,
+};
+
+void
+BucketAggInit(void)
+{
+	RegisterCustomScanMethods(&bucket_agg_scan_methods);
+}
+
+/* What is read and joined below; in a parallel plan each process aggregates the groups, or runs, it claims. */
+static void
+AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
+{
+	nodes->meter = &((BucketAggState *) custom)->queue.meter;
+	ParallelNodesAdd(nodes, &((BucketAggState *) custom)->input);
+}
+
+static Node *
+CreateBucketAggState(CustomScan *cscan)
+{
+	BucketAggState *state = (BucketAggState *) newNode(sizeof(BucketAggState),
+													   T_CustomScanState);
+
+	state->base.add_nodes = AddNodes;
+	state->base.css.methods = &bucket_agg_exec_methods;
+	return (Node *) state;
+}
+
+/* The function is not called, yet to use it takes the same rights as in core's nodes. */
+static void
+CheckRights(Oid aggfnoid)
+{
+	AclResult	result = BfFunctionAclCheck(aggfnoid, GetUserId());
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_AGGREGATE, get_func_name(aggfnoid));
+	InvokeFunctionExecuteHook(aggfnoid);
+}
+
+/* Describe an aggregate of the scan tuple. */
+static void
+DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *aggref)
+{
+	BatchAgg   *agg = &state->aggs[state->naggs];
+	AggInput   *in = &state->inputs.inputs[state->naggs];
+	int			column = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS), place);
+	int			arg = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_ARGS), place);
+	int			filter = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_FILTERS), place);
+	List	   *sides = list_nth(cscan->custom_private, AGG_PRIVATE_SIDES);
+
+	CheckRights(aggref->aggfnoid);
+	BatchAggInit(agg, aggref, state->hash ? AggHashContext(state->hash) : CurrentMemoryContext);
+	state->agg_place[state->naggs] = place;
+	in->col = -1;
+	if (state->stage == BUCKET_AGG_FINAL)
+		state->packed_source[state->naggs] = column;
+	else if (column >= 0)
+		in->col = BatchInputColumn(&state->input, column);
+	if (sides != NIL)
+		in->side = list_nth_int(sides, place);
+	AggInputInit(&state->inputs, in, agg,
+				 filter < 0 ? NULL : list_nth(cscan->custom_exprs, filter),
+				 arg < 0 ? NULL : list_nth(cscan->custom_exprs, arg));
+	state->naggs++;
+}
+
+/* What the scan tuple is made of: aggregates, and columns of the input. */
+static void
+DescribeOutput(BucketAggState *state, CustomScan *cscan)
+{
+	List	   *roles = list_nth(cscan->custom_private, AGG_PRIVATE_ROLES);
+	List	   *columns = list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS);
+	AggInputs  *inputs = &state->inputs;
+	int			n = list_length(roles);
+	Oid		   *types = palloc(n * sizeof(Oid));
+
+	for (int i = 0; i < n; i++)
+	{
+		int			source = list_nth_int(columns, i);
+		TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, i);
+
+		if (list_nth_int(roles, i) == BUCKET_AGG_AGGREGATE)
+			continue;
+		if (state->stage != BUCKET_AGG_FINAL)
+		{
+			/* expressions may read any of them */
+			source = BatchInputColumn(&state->input, source);
+			inputs->vars.var_cols[inputs->vars.nvars] = source;
+			inputs->vars.var_places[inputs->vars.nvars++] = i;
+		}
+		if (list_nth_int(roles, i) == BUCKET_AGG_INPUT)
+			continue;
+		types[state->ncolumns] = exprType((Node *) tle->expr);
+		state->column_place[state->ncolumns] = i;
+		state->column_source[state->ncolumns++] = source;
+	}
+	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
+		state->hash = AggHashCreate(state->ncolumns, types, state->stage == BUCKET_AGG_PARTIAL,
+									get_hash_memory_limit());
+	for (int i = 0; i < n; i++)
+	{
+		if (list_nth_int(roles, i) == BUCKET_AGG_AGGREGATE)
+			DescribeAgg(state, cscan, i, (Aggref *)
+						list_nth_node(TargetEntry, cscan->custom_scan_tlist, i)->expr);
+	}
+	inputs->n = state->naggs;
+	if (state->hash)
+		AggHashSetAggs(state->hash, state->naggs, state->aggs);
+}
+
+static void
+AllocateOutput(BucketAggState *state, int n)
+{
+	state->aggs = palloc0(n * sizeof(BatchAgg));
+	state->agg_place = palloc(n * sizeof(int));
+	state->column_place = palloc(n * sizeof(int));
+	state->column_source = palloc(n * sizeof(int));
+	state->column_values = palloc(n * sizeof(Datum));
+	state->column_nulls = palloc(n * sizeof(bool));
+	state->cells = palloc0(n * sizeof(AggCell));
+	state->vectors = palloc0(n * sizeof(AggVector));
+	state->columns = palloc0(n * sizeof(ColumnVector *));
+	state->read_values = palloc(n * sizeof(Datum));
+	state->read_nulls = palloc(n * sizeof(bool));
+	state->packed = palloc(n * sizeof(Datum));
+	state->packed_source = palloc(n * sizeof(int));
+	state->inputs.inputs = palloc0(n * sizeof(AggInput));
+	state->inputs.vars.var_cols = palloc(n * sizeof(int));
+	state->inputs.vars.var_places = palloc(n * sizeof(int));
+}
+
+/* Have the join below count the rows of large groups. */
+static void
+CountGroups(BucketAggState *state)
+{
+	int		   *sides = palloc(Max(state->naggs, 1) * sizeof(int));
+
+	if (state->input.join == NULL)
+		elog(ERROR, "groups are to be counted where there is no join");
+	for (int i = 0; i < state->naggs; i++)
+		sides[i] = state->inputs.inputs[i].side;
+	state->counted = AggCountedCreate(state->naggs, state->aggs, state->cells, sides);
+	state->input.join->counts = true;
+	state->queue.counts = true;
+	pfree(sides);
+}
+
+/*
+ * Where rows are only counted, tables need not give each of them: those with one
+ * key may come as one row that tells how many they are.  A join does not mind,
+ * if it counts.
+ */
+static void
+CountRows(BucketAggState *state)
+{
+	for (int i = 0; i < state->naggs; i++)
+	{
+		if (state->aggs[i].kind != BATCH_AGG_COUNT_ROWS || state->inputs.inputs[i].filter >= 0)
+			return;
+	}
+	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
+		return;
+	if (state->counted)
+	{
+		BatchInputCountRows(&state->input.join->input[0]);
+		BatchInputCountRows(&state->input.join->input[1]);
+	}
+	else if (state->mode == BUCKET_AGG_BY_KEY)
+		BatchInputCountRows(&state->input);
+}
+
+static void
+BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
+{
+	BucketAggState *state = (BucketAggState *) node;
+	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
+	List	   *keys = list_nth(cscan->custom_private, AGG_PRIVATE_KEYS);
+	List	   *mode = list_nth(cscan->custom_private, AGG_PRIVATE_MODE);
+	PlanState  *child = ExecInitNode((Plan *) linitial(cscan->custom_plans), estate, eflags);
+
+	node->custom_ps = list_make1(child);
+	state->mode = (BucketAggMode) linitial_int(mode);
+	state->stage = (BucketAggStage) lsecond_int(mode);
+	/* a final stage reads rows of its child, and needs no more of an input */
+	state->input.planstate = child;
+	if (state->stage != BUCKET_AGG_FINAL)
+		BatchInputResolve(&state->input, child,
+						  (BatchInputKind) linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_KIND)));
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	if (state->stage != BUCKET_AGG_FINAL)
+	{
+		if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
+			elog(ERROR, "input of a bucket aggregate is not bucketed");
+		BatchInputDescribe(&state->input, keys);
+	}
+	state->queue.parent = CurrentMemoryContext;
+	AllocateOutput(state, list_length(cscan->custom_scan_tlist));
+	state->inputs.vars.slot = node->ss.ss_ScanTupleSlot;
+	state->inputs.vars.econtext = CreateExprContext(estate);
+	state->inputs.parent = &node->ss.ps;
+	state->inputs.cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate values",
+											  ALLOCSET_DEFAULT_SIZES);
+	DescribeOutput(state, cscan);
+	if (list_nth(cscan->custom_private, AGG_PRIVATE_SIDES) != NIL)
+		CountGroups(state);
+	CountRows(state);
+	if (state->mode != BUCKET_AGG_BY_KEY)
+		return;
+	BatchInputCheckOrder(&state->input, keys);
+	state->groups = AggGroupsCreate(&state->input, &state->queue, state->aggs, state->cells,
+									&state->inputs, state->counted, state->ncolumns,
+									state->column_source);
+}
+
+/* The next batch of the whole input, or of what other processes leave of it; NULL at the end. */
+static Batch *
+NextBatch(BucketAggState *state)
+{
+	BatchInput *input = &state->input;
+
+	if (!state->started)
+	{
+		state->started = true;
+		/* rows of one key may be read in several units */
+		state->queue.split = true;
+		state->queue.slice_runs = true;
+		BatchInputStart(input);
+		if (input->gate_closed)
+			return NULL;
+		/* a scan need not go bucket by bucket */
+		if (input->scan)
+			ScanNodeOpenAll(input->scan, state->queue.shared);
+		else
+			BatchInputStartUnits(input, &state->queue);
+		state->in_group = input->scan != NULL;
+	}
+	for (;;)
+	{
+		Batch	   *batch = state->in_group ? BatchInputNext(input, NULL) : NULL;
+
+		if (batch != NULL)
+			return batch;
+		if (state->in_group)
+			BatchInputClose(input);
+		state->in_group = !input->scan && !input->gate_closed &&
+			BatchInputOpenNext(input, &state->queue);
+		if (!state->in_group)
+			return NULL;
+	}
+}
+
+/* Aggregate a batch of stretches, in a group of all rows; false: it is none. */
+static bool
+AggregateStretches(BucketAggState *state, Batch *batch)
+{
+	const MergeStretch *stretches;
+	int			n = JoinNodeStretches(state->input.join, &stretches);
+
+	if (n == 0)
+		return false;
+	AggInputsLoadStretches(&state->inputs, batch, stretches, n, state->vectors);
+	for (int s = 0; s < n; s++)
+	{
+		if (stretches[s].begins)
+			AggCountedFinish(state->counted);
+		AggCountedAdd(state->counted, state->vectors, batch->times, &stretches[s],
+					  s > 0 ? stretches[s - 1].to : 0);
+	}
+	return true;
+}
+
+/* Aggregate the whole input as one group. */
+static void
+AggregateAll(BucketAggState *state)
+{
+	Batch	   *batch;
+
+	if (state->counted)
+		AggCountedReset(state->counted);
+	for (int i = 0; i < state->naggs; i++)
+		AggCellReset(&state->aggs[i], &state->cells[i]);
+	while ((batch = NextBatch(state)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (state->counted && AggregateStretches(state, batch))
+			continue;
+		AggInputsLoad(&state->inputs, batch, state->vectors);
+		for (int i = 0; i < state->naggs; i++)
+			BatchAggAdvance(&state->aggs[i], &state->cells[i], &state->vectors[i],
+							batch->selection, 0, batch->nselected);
+	}
+	if (state->counted)
+		AggCountedFinish(state->counted);
+}
+
+/* AggHashRead: a batch of rows */
+static bool
+ReadBatch(void *arg)
+{
+	BucketAggState *state = arg;
+	Batch	   *batch = NextBatch(state);
+
+	if (batch == NULL)
+		return false;
+	AggInputsLoad(&state->inputs, batch, state->vectors);
+	for (int c = 0; c < state->ncolumns; c++)
+		state->columns[c] = BatchColumn(batch, state->column_source[c]);
+	AggHashAddBatch(state->hash, batch, state->columns, state->vectors);
+	return true;
+}
+
+/* AggHashRead: a group of another process */
+static bool
+ReadPacked(void *arg)
+{
+	BucketAggState *state = arg;
+	TupleTableSlot *slot = ExecProcNode(linitial(state->base.css.custom_ps));
+
+	if (TupIsNull(slot))
+		return false;
+	slot_getallattrs(slot);
+	for (int c = 0; c < state->ncolumns; c++)
+	{
+		state->read_values[c] = slot->tts_values[state->column_source[c]];
+		state->read_nulls[c] = slot->tts_isnull[state->column_source[c]];
+	}
+	for (int i = 0; i < state->naggs; i++)
+		state->packed[i] = slot->tts_values[state->packed_source[i]];
+	AggHashAddPacked(state->hash, state->read_values, state->read_nulls, state->packed);
+	return true;
+}
+
+/* Compute the next group; false at the end. */
+static bool
+NextGroup(BucketAggState *state)
+{
+	state->queue.shared = ParallelStateUnits(state->base.parallel);
+	state->queue.meter.instrument = state->base.css.ss.ps.instrument;
+	if (state->hash)
+		return AggHashNext(state->hash,
+						   state->stage == BUCKET_AGG_FINAL ? ReadPacked : ReadBatch, state,
+						   &state->column_values, &state->column_nulls, &state->cells);
+	if (state->groups)
+		return AggGroupsNext(state->groups, state->column_values, state->column_nulls);
+	if (state->done)
+		return false;
+	AggregateAll(state);
+	state->done = true;
+	return true;
+}
+
+/* Put the present group into the slot. */
+static void
+FillSlot(BucketAggState *state, TupleTableSlot *slot)
+{
+	for (int v = 0; v < state->inputs.vars.nvars; v++)
+		slot->tts_isnull[state->inputs.vars.var_places[v]] = true;
+	for (int i = 0; i < state->naggs; i++)
+	{
+		int			place = state->agg_place[i];
+
+		slot->tts_isnull[place] = false;
+		if (state->stage == BUCKET_AGG_PARTIAL)
+			slot->tts_values[place] = PointerGetDatum(AggCellPack(&state->aggs[i],
+																  &state->cells[i]));
+		else
+			slot->tts_values[place] = AggCellResult(&state->aggs[i], &state->cells[i],
+													&slot->tts_isnull[place]);
+	}
+	for (int c = 0; c < state->ncolumns; c++)
+	{
+		slot->tts_values[state->column_place[c]] = state->column_values[c];
+		slot->tts_isnull[state->column_place[c]] = state->column_nulls[c];
+	}
+	ExecStoreVirtualTuple(slot);
+}
+
+static TupleTableSlot *
+ExecBucketAgg(CustomScanState *node)
+{
+	BucketAggState *state = (BucketAggState *) node;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	MemoryContext old;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ExecClearTuple(slot);
+		if (!NextGroup(state))
+		{
+			ExecClearTuple(slot);
+			return node->ss.ps.ps_ProjInfo ?
+				ExecClearTuple(node->ss.ps.ps_ResultTupleSlot) : slot;
+		}
+		ExecClearTuple(slot);
+		ResetExprContext(econtext);
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		FillSlot(state, slot);
+		MemoryContextSwitchTo(old);
+
+		econtext->ecxt_scantuple = slot;
+		if (node->ss.ps.qual == NULL || ExecQual(node->ss.ps.qual, econtext))
+			return node->ss.ps.ps_ProjInfo ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
+		InstrCountFiltered1(node, 1);
+	}
+}
+
+static void
+EndBucketAgg(CustomScanState *node)
+{
+	BucketAggState *state = (BucketAggState *) node;
+
+	/* its files */
+	if (state->hash)
+		AggHashReset(state->hash);
+	ExecEndNode(linitial(node->custom_ps));
+}
+
+static void
+ReScanBucketAgg(CustomScanState *node)
+{
+	BucketAggState *state = (BucketAggState *) node;
+
+	state->done = false;
+	if (state->in_group)
+		BatchInputClose(&state->input);
+	state->in_group = false;
+	state->started = false;
+	if (state->hash)
+		AggHashReset(state->hash);
+	if (state->groups)
+		AggGroupsReset(state->groups);
+	BatchInputReScan(&state->input, &node->ss.ps);
+}
+
+/* The columns that are grouped by. */
+static List *
+GroupNames(CustomScan *cscan, List *ancestors, ExplainState *es)
+{
+	List	   *roles = list_nth(cscan->custom_private, AGG_PRIVATE_ROLES);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) cscan, ancestors);
+	List	   *names = NIL;
+
+	for (int i = 0; i < list_length(roles); i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, cscan->custom_scan_tlist, i);
+
+		if (list_nth_int(roles, i) == BUCKET_AGG_COLUMN)
+			names = lappend(names, deparse_expression((Node *)
+													  makeVarFromTargetEntry(INDEX_VAR, tle),
+													  context, true, false));
+	}
+	return names;
+}
+
+/* Are large groups of the join counted, and how many pairs were? */
+static void
+ExplainCounted(BucketAggState *state, ExplainState *es)
+{
+	JoinCounters counters;
+
+	if (list_nth(((CustomScan *) state->base.css.ss.ps.plan)->custom_private, AGG_PRIVATE_SIDES) == NIL)
+		return;
+	ExplainPropertyText("Frequent Keys", "counted, not paired", es);
+	if (!es->analyze)
+		return;
+	JoinNodeCounters(state->input.join, &counters);
+	JoinCountersAdd(&counters, &state->input.join->workers);
+	ExplainPropertyFloat("Pairs Counted", NULL, counters.merge.pairs_counted, 0, es);
+}
+
+static void
+ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	BucketAggState *state = (BucketAggState *) node;
+	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
+	List	   *keys = list_nth(cscan->custom_private, AGG_PRIVATE_KEYS);
+	List	   *names = NIL;
+
+	if (state->stage != BUCKET_AGG_COMPLETE)
+		ExplainPropertyText("Stage", state->stage == BUCKET_AGG_FINAL ? "Final" : "Partial", es);
+	if (state->mode == BUCKET_AGG_BY_KEY)
+	{
+		for (int k = 0; k < list_length(keys); k++)
+			names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
+		ExplainPropertyList("Group Key", names, es);
+	}
+	if (state->mode == BUCKET_AGG_HASHED)
+		ExplainPropertyList("Hash Key", GroupNames(cscan, ancestors, es), es);
+	ExplainCounted(state, es);
+	if (!es->analyze)
+		return;
+	if (state->stage != BUCKET_AGG_FINAL)
+		UnitMeterExplain(&state->queue.meter, es);
+	if (state->hash == NULL || state->mode != BUCKET_AGG_HASHED)
+		return;
+	ExplainPropertyInteger("Memory", "kB", (int64) (AggHashPeakMemory(state->hash) + 1023) / 1024, es);
+	if (AggHashSpilled(state->hash) > 0)
+		ExplainPropertyInteger("Temp Written", "kB", (AggHashSpilled(state->hash) + 1023) / 1024, es);
+}

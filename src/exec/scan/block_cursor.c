@@ -1,0 +1,563 @@
+/*
+ * block_cursor.c
+ *	  Blocks of one run, one after the other.
+ */
+#include "postgres.h"
+
+#include "exec/scan/block_cursor.h"
+#include "format/stats/block_stats.h"
+#include "guc.h"
+#include "miscadmin.h"
+#include "storage/file_store.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* open files beyond this are closed, longest unused first */
+#define MAX_OPEN_FILES 64
+/* more may stay open as far as their footers fit work_mem, or this many kilobytes */
+#define MAX_KEPT_FILES 1024
+#define MIN_FOOTER_KB (16 * 1024)
+/* decoded blocks kept between rescans, as far as they fit work_mem */
+#define MAX_KEPT_BLOCKS 32
+
+/*
+ * The plan relies on the spec it was made for; the files say what they are.
+ * A contradiction means catalog and files have come apart.
+ */
+static void
+CheckFileAgainstManifest(LeafReader *leaf, LeafFile *file, int fileno)
+{
+	ManifestFile *mf = &leaf->manifest->files[fileno];
+	FileReader *reader = file->reader;
+
+	if (!BucketSpecEqual(reader->spec, leaf->manifest->specs[mf->spec]) ||
+		reader->nrows != mf->rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("file \"%s\" of bucketed table \"%s\" does not match its manifest row",
+						file->source->path, RelationGetRelationName(leaf->rel)),
+				 errhint("Run bucketfdw.verify('%s') to see what is damaged.",
+						 RelationGetRelationName(leaf->rel))));
+}
+
+/*
+ * Close a file that no cursor stands in.  Buckets in turn come back to all
+ * files in the same order: the file used last is the one that is needed again
+ * last.  Lookups come back to any.
+ */
+static void
+EvictOne(LeafReader *leaf)
+{
+	bool		newest = leaf->sorted && !leaf->rescanned;
+	int			victim = -1;
+
+	for (int i = 0; i < leaf->manifest->nfiles; i++)
+	{
+		LeafFile   *file = leaf->files[i];
+
+		if (file != NULL && file->users == 0 &&
+			(victim < 0 || (file->last_used > leaf->files[victim]->last_used) == newest))
+			victim = i;
+	}
+	if (victim >= 0)
+		LeafFileClose(leaf, victim);
+}
+
+LeafFile *
+LeafFileGet(LeafReader *leaf, int fileno)
+{
+	LeafFile   *file = leaf->files[fileno];
+	ManifestFile *mf = &leaf->manifest->files[fileno];
+	TupleDesc	desc = RelationGetDescr(leaf->rel);
+	MemoryContext cxt;
+	MemoryContext old;
+
+	if (file != NULL)
+	{
+		file->last_used = ++leaf->clock;
+		return file;
+	}
+	if (leaf->nopen >= MAX_OPEN_FILES &&
+		(leaf->nopen >= MAX_KEPT_FILES ||
+		 leaf->open_memory >= (Size) Max(work_mem, MIN_FOOTER_KB) * 1024))
+		EvictOne(leaf);
+
+	/* all of a file goes when it is closed: it may be opened again for each of thousands of buckets */
+	cxt = AllocSetContextCreate(leaf->cxt, "bucketfdw leaf file", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	file = palloc0(sizeof(LeafFile));
+	file->cxt = cxt;
+	file->source = StoreOpen(RelationGetRelid(leaf->rel), RelationGetRelationName(leaf->rel),
+							 mf->file_id, mf->first_bucket);
+	file->reader = FileReaderOpen(file->source, mf->file_id, MyDatabaseId,
+								  RelationGetRelid(leaf->rel));
+	CheckFileAgainstManifest(leaf, file, fileno);
+	FileReaderCheckColumns(file->reader, desc);
+	file->filecols = palloc(leaf->ncols * sizeof(int));
+	for (int i = 0; i < leaf->ncols; i++)
+		file->filecols[i] = FileReaderFindColumn(file->reader, leaf->attnums[i]);
+	file->sortcols = palloc(file->reader->spec->nsort * sizeof(int));
+	file->checked = true;
+	for (int i = 0; i < file->reader->spec->nsort; i++)
+	{
+		file->sortcols[i] = FileReaderFindColumn(file->reader,
+												 file->reader->spec->sort[i].attnum);
+		if (file->sortcols[i] < 0)
+			file->checked = false;
+	}
+	LeafFileFindPoints(leaf, file);
+	file->last_used = ++leaf->clock;
+	leaf->files[fileno] = file;
+	leaf->nopen++;
+	file->memory = MemoryContextMemAllocated(cxt, true);
+	leaf->open_memory += file->memory;
+	MemoryContextSwitchTo(old);
+	return file;
+}
+
+void
+LeafFileClose(LeafReader *leaf, int fileno)
+{
+	LeafFile   *file = leaf->files[fileno];
+
+	for (LeafBlock *block = leaf->free_blocks; block != NULL; block = block->next)
+	{
+		if (block->file == file)
+			block->file = NULL;
+	}
+	LeafFileForgetPoints(leaf, file);
+	leaf->open_memory -= file->memory;
+	StoreClose(file->source);
+	MemoryContextDelete(file->cxt);
+	leaf->files[fileno] = NULL;
+	leaf->nopen--;
+}
+
+/* An equality on the first sort column, whose rows can be found by binary search. */
+static int
+SortedQual(LeafReader *leaf, const BucketSpec *spec)
+{
+	for (int i = 0; i < leaf->nquals; i++)
+	{
+		if (leaf->quals[i].op == LEAF_EQ && leaf->quals[i].attnum == spec->sort[0].attnum &&
+			leaf->quals[i].keyclass == spec->sort[0].keyclass)
+			return i;
+	}
+	return -1;
+}
+
+void
+BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int runno)
+{
+	ManifestRun *run = &leaf->manifest->runs[runno];
+	FileReader *reader;
+
+	cursor->run = runno;
+	cursor->file = LeafFileGet(leaf, run->file);
+	reader = cursor->file->reader;
+	if (run->run < 0 || run->run >= reader->nruns ||
+		reader->runs[run->run].bucket != run->bucket ||
+		reader->runs[run->run].nrows != run->rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("file \"%s\" of bucketed table \"%s\" does not match its manifest row",
+						cursor->file->source->path, RelationGetRelationName(leaf->rel)),
+				 errdetail("Run %d should hold %lld rows of bucket %d.",
+						   run->run, (long long) run->rows, run->bucket)));
+	cursor->next = reader->runs[run->run].first_block;
+	cursor->end = cursor->next + reader->runs[run->run].nblocks;
+	cursor->file->users++;
+	cursor->block = NULL;
+	cursor->pos = 0;
+	cursor->sorted_qual = SortedQual(leaf, reader->spec);
+	BlockCursorTakePart(leaf, cursor);
+	BlockCursorNarrow(leaf, cursor);
+}
+
+void
+BlockCursorStop(LeafReader *leaf, BlockCursor *cursor)
+{
+	if (cursor->block != NULL)
+		LeafBlockRelease(leaf, cursor->block);
+	cursor->block = NULL;
+	if (cursor->file != NULL)
+		cursor->file->users--;
+	cursor->file = NULL;
+}
+
+static LeafBlock *
+LeafBlockMake(LeafReader *leaf)
+{
+	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+	LeafBlock  *block = palloc0(sizeof(LeafBlock));
+
+	block->leaf = leaf;
+	block->buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
+	block->batch.ncols = leaf->ncols;
+	block->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
+	block->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
+	MemoryContextSwitchTo(old);
+	leaf->nblocks++;
+	return block;
+}
+
+LeafBlock *
+LeafBlockGet(LeafReader *leaf, const LeafFile *file, int blockno)
+{
+	LeafBlock **link = &leaf->free_blocks;
+	LeafBlock  *block;
+
+	if (leaf->rescanned)
+	{
+		/* the block itself, else the longest unused */
+		while (*link != NULL && (*link)->next != NULL &&
+			   !((*link)->file == file && (*link)->blockno == blockno))
+			link = &(*link)->next;
+		block = *link;
+		if (block != NULL && !(block->file == file && block->blockno == blockno) &&
+			leaf->nblocks < MAX_KEPT_BLOCKS && leaf->memory + leaf->point_memory < (Size) work_mem * 1024)
+			block = NULL;
+	}
+	else
+		block = *link;
+	if (block == NULL)
+		block = LeafBlockMake(leaf);
+	else
+		*link = block->next;
+	block->next = NULL;
+	return block;
+}
+
+static Size
+BuffersMemory(ColumnBuffer **buffers, int n)
+{
+	Size		memory = 0;
+
+	for (int i = 0; buffers != NULL && i < n; i++)
+	{
+		if (buffers[i] != NULL)
+			memory += ColumnBufferMemory(buffers[i]);
+	}
+	return memory;
+}
+
+static void
+FreeBuffers(ColumnBuffer **buffers, int n)
+{
+	for (int i = 0; buffers != NULL && i < n; i++)
+	{
+		if (buffers[i] != NULL)
+			ColumnBufferFree(buffers[i]);
+		buffers[i] = NULL;
+	}
+}
+
+void
+LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
+{
+	Size		memory = BuffersMemory(block->buffers, leaf->ncols) +
+		BuffersMemory(block->scaled_buffers, leaf->ncols);
+
+	/* in a merge, any run may have the block next: the large blocks of some must not become those of all */
+	if (leaf->sorted && leaf->nunit > 1 && MergeBlockIsWide(leaf, memory))
+	{
+		FreeBuffers(block->buffers, leaf->ncols);
+		FreeBuffers(block->scaled_buffers, leaf->ncols);
+		leaf->counters.peak_memory = Max(leaf->counters.peak_memory, leaf->memory + memory - block->memory +
+										 ColumnScratchMemory(leaf->scratch));
+		block->file = NULL;
+		memory = 0;
+	}
+	/* buffers keep their size on the free list */
+	leaf->memory += memory - block->memory;
+	block->memory = memory;
+	leaf->counters.peak_memory = Max(leaf->counters.peak_memory,
+									 leaf->memory + ColumnScratchMemory(leaf->scratch));
+	block->next = leaf->free_blocks;
+	leaf->free_blocks = block;
+}
+
+/* BatchColumnLoader of blocks: decode one column. */
+static void
+LoadBlockColumn(Batch *batch, int col)
+{
+	LeafBlock  *block = batch->load_arg;
+	LeafReader *leaf = block->leaf;
+	int			filecol = block->file->filecols[col];
+
+	if (filecol < 0)
+	{
+		/* the column was added after the file was written */
+		batch->cols[col].values = leaf->zeros;
+		batch->cols[col].nulls = leaf->all_nulls;
+	}
+	else
+	{
+		if (block->buffers[col] == NULL)
+			block->buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
+		FileReaderDecode(block->file->reader, block->blockno, filecol,
+						 block->buffers[col], &batch->cols[col],
+						 &leaf->counters.bytes_read);
+	}
+	batch->loaded[col] = true;
+}
+
+/* BatchScaledLoader of blocks: an integer each instead of a numeric. */
+static bool
+LoadBlockScaled(Batch *batch, int col, ScaledColumn *scaled)
+{
+	LeafBlock  *block = batch->load_arg;
+	LeafReader *leaf = block->leaf;
+	int			filecol = block->file->filecols[col];
+
+	if (filecol < 0)
+		return false;
+	if (block->scaled == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+		block->scaled_buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
+		block->scaled = palloc0(leaf->ncols * sizeof(ScaledColumn));
+		block->scaled_loaded = palloc0(leaf->ncols * sizeof(bool));
+		MemoryContextSwitchTo(old);
+	}
+	if (!block->scaled_loaded[col])
+	{
+		if (block->scaled_buffers[col] == NULL)
+			block->scaled_buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
+		if (!FileReaderDecodeScaled(block->file->reader, block->blockno, filecol,
+									block->scaled_buffers[col], &block->scaled[col],
+									&leaf->counters.bytes_read))
+			return false;
+		block->scaled_loaded[col] = true;
+	}
+	*scaled = block->scaled[col];
+	return true;
+}
+
+/* Can the qual on column col hold for no row of the block, by its statistics? */
+static bool
+QualCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno, const LeafQual *qual, int col)
+{
+	FileReader *reader = cursor->file->reader;
+	int			nrows = reader->blocks[blockno].nrows;
+	int			filecol = cursor->file->filecols[col];
+	BlockColumnStats stats;
+	SkipOp		op;
+
+	if (qual->never)
+		return true;
+	if (LeafQualIsBucket(qual) || LeafQualAlways(qual))
+		return false;
+	if (qual->op == LEAF_OR)
+	{
+		for (int a = 0; a < qual->narms; a++)
+		{
+			if (!QualCanSkip(leaf, cursor, blockno, &qual->arms[a], qual->armcols[a]))
+				return false;
+		}
+		return true;
+	}
+	/* all rows are NULL in files older than the column */
+	if (filecol < 0)
+		return qual->op != LEAF_ISNULL;
+	FileReaderColumnStats(reader, blockno, filecol, &stats);
+	switch (qual->op)
+	{
+		case LEAF_EQ:
+			op = SKIP_EQ;
+			break;
+		case LEAF_LT:
+			op = SKIP_LT;
+			break;
+		case LEAF_LE:
+			op = SKIP_LE;
+			break;
+		case LEAF_GT:
+			op = SKIP_GT;
+			break;
+		case LEAF_GE:
+			op = SKIP_GE;
+			break;
+		case LEAF_PREFIX:
+			op = SKIP_PREFIX;
+			break;
+		case LEAF_ISNULL:
+			op = SKIP_ISNULL;
+			break;
+		case LEAF_NOTNULL:
+		case LEAF_NE:
+		case LEAF_NONE_OF:
+			op = SKIP_NOTNULL;
+			break;
+		case LEAF_ANY:
+			for (int v = 0; v < qual->nvalues; v++)
+			{
+				if (!BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype,
+									   SKIP_EQ, qual->valuetype, qual->values[v]))
+					return false;
+			}
+			return true;
+		default:
+			return false;
+	}
+	return BlockStatsCanSkip(&stats, nrows, qual->keyclass, qual->coltype, op,
+							 qual->valuetype, qual->nvalues > 0 ? qual->values[0] : (Datum) 0);
+}
+
+bool
+BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno)
+{
+	if (!bf_enable_pruning)
+		return false;
+	for (int i = 0; i < leaf->nquals; i++)
+	{
+		if (QualCanSkip(leaf, cursor, blockno, &leaf->quals[i], leaf->qualcols[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Select the rows of a block that are part of the unit. */
+static void
+SelectPart(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
+{
+	Batch	   *batch = &block->batch;
+	const BucketSpec *spec = cursor->file->reader->spec;
+	const FileBlock *fb = &cursor->file->reader->blocks[block->blockno];
+	const UnitPart *part = &leaf->part;
+	int			from = 0;
+	int			to = batch->nrows;
+
+	if (part->from != NULL && !BlockAfterCut(spec, fb, part->from))
+		from = RowAfterCut(spec, batch, leaf->partcols, part->from);
+	if (part->to != NULL && !BlockBeforeCut(spec, fb, part->to))
+		to = RowAfterCut(spec, batch, leaf->partcols, part->to);
+	if (part->nslices > 1 && part->by_rows)
+	{
+		from = (int) Max(from, cursor->first_row - fb->first_row);
+		to = (int) Min(to, cursor->end_row - fb->first_row);
+	}
+	if (from == 0 && to == batch->nrows)
+		return;
+	batch->nselected = Max(to - from, 0);
+	batch->selection = block->selection;
+	for (int i = 0; i < batch->nselected; i++)
+		batch->selection[i] = (uint16) (from + i);
+}
+
+void
+BlockApplyQuals(LeafReader *leaf, BlockCursor *cursor, Batch *batch, uint16 *selection, uint64 done)
+{
+	const BucketSpec *spec = cursor->file->reader->spec;
+	int			bucket = leaf->manifest->runs[cursor->run].bucket;
+
+	for (int i = 0; i < leaf->nquals && batch->nselected > 0; i++)
+	{
+		int			whole;
+
+		if (i < 64 && (done & (UINT64CONST(1) << i)) != 0)
+			continue;
+		whole = LeafQualOfBucket(&leaf->quals[i], spec, bucket);
+		if (whole < 0)
+			LeafQualApply(&leaf->quals[i], batch, leaf->qualcols[i], selection);
+		else if (whole == 0)
+			batch->nselected = 0;
+	}
+}
+
+/* Apply the quals to a block. */
+static void
+ApplyQuals(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
+{
+	Batch	   *batch = &block->batch;
+	/* that the rows are sorted helps where all are selected */
+	int			first = batch->selection == NULL ? cursor->sorted_qual : -1;
+
+	if (first >= 0)
+		LeafQualApplySorted(&leaf->quals[first], batch, leaf->qualcols[first], block->selection);
+	BlockApplyQuals(leaf, cursor, batch, block->selection,
+					first >= 0 && first < 64 ? UINT64CONST(1) << first : 0);
+}
+
+void
+BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno)
+{
+	leaf->counters.blocks_read++;
+	leaf->touched[leaf->manifest->runs[cursor->run].bucket % leaf->nbuckets] = true;
+	if (bf_verify_order)
+		VerifyBlockOrder(leaf, cursor, blockno);
+}
+
+int64
+BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype)
+{
+	const StatValue *first;
+
+	/* of a store, only reading tells */
+	if (cursor->store != NULL)
+		return PG_INT64_MIN;
+	first = &cursor->file->reader->blocks[cursor->next].first[0];
+	if (first->isnull)
+		return KEY64_NULL;
+	return KeyImage64(keyclass, keytype, first->value);
+}
+
+bool
+BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
+{
+	FileReader *reader = cursor->file->reader;
+
+	cursor->block = NULL;
+	while (cursor->next < cursor->end)
+	{
+		int			blockno = cursor->next++;
+		FileBlock  *fb = &reader->blocks[blockno];
+		LeafBlock  *block;
+		Batch	   *batch;
+		int			nrows;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((bound != NULL && BlockBelowBound(reader->spec, fb, bound)) ||
+			BlockCanSkip(leaf, cursor, blockno))
+		{
+			leaf->counters.blocks_skipped++;
+			continue;
+		}
+		block = LeafBlockGet(leaf, cursor->file, blockno);
+		batch = &block->batch;
+		if (block->file != cursor->file || block->blockno != blockno)
+		{
+			BlockIsRead(leaf, cursor, blockno);
+			block->file = cursor->file;
+			block->blockno = blockno;
+			memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
+			if (block->scaled != NULL)
+				memset(block->scaled_loaded, 0, leaf->ncols * sizeof(bool));
+		}
+		batch->nrows = fb->nrows;
+		batch->nselected = fb->nrows;
+		batch->selection = NULL;
+		batch->load = LoadBlockColumn;
+		batch->load_scaled = LoadBlockScaled;
+		batch->load_arg = block;
+
+		if (block->selection == NULL && (leaf->nquals > 0 || leaf->part.from || leaf->part.to))
+			block->selection = MemoryContextAlloc(leaf->cxt, BF_BATCH_ROWS * sizeof(uint16));
+		SelectPart(leaf, cursor, block);
+		nrows = batch->nselected;
+		ApplyQuals(leaf, cursor, block);
+		leaf->counters.rows_removed += nrows - batch->nselected;
+		if (batch->nselected == 0)
+		{
+			LeafBlockRelease(leaf, block);
+			continue;
+		}
+		if (batch->nselected == batch->nrows)
+			batch->selection = NULL;
+		cursor->block = block;
+		cursor->pos = 0;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,229 @@
+/*
+ * block_cursor.h
+ *	  Blocks of one run, one after the other: skip what cannot matter, apply
+ *	  batch quals, leave the other columns for later.
+ *
+ * Internal to src/exec/.
+ */
+#ifndef BF_BLOCK_CURSOR_H
+#define BF_BLOCK_CURSOR_H
+
+#include "exec/scan/leaf_qual.h"
+#include "exec/scan/leaf_reader.h"
+#include "exec/unit/key_cut.h"
+#include "format/read/reader.h"
+#include "lib/ilist.h"
+#include "vector/key_vector.h"
+
+/* A file of the manifest, open. */
+typedef struct LeafFile
+{
+	MemoryContext cxt;			/* of everything below */
+	FileSource *source;
+	FileReader *reader;
+	int		   *filecols;		/* per leaf column: index in the file, -1: absent there */
+	int		   *sortcols;		/* per sort column of the file's spec: index in the file */
+	bool		checked;		/* order verification possible: all sort columns there */
+	int			npoints;		/* leading sort columns that quals set equal to values */
+	int		   *pointquals;		/* these quals; only the first may have several values */
+	struct PointColumn **points;	/* per block and leaf column: kept packed, or NULL; NULL: none is */
+	int			users;			/* cursors that stand in it */
+	uint64		last_used;
+	Size		memory;			/* of cxt */
+} LeafFile;
+
+/* A block read into memory; reused. */
+typedef struct LeafBlock
+{
+	Batch		batch;			/* load_arg points back to this struct */
+	struct LeafReader *leaf;
+	LeafFile   *file;			/* NULL: holds nothing that could be used again */
+	int			blockno;
+	ColumnBuffer **buffers;		/* one per column */
+	ColumnBuffer **scaled_buffers;	/* for the columns below */
+	ScaledColumn *scaled;		/* per column, if it was asked for without being loaded; NULL: none was */
+	bool	   *scaled_loaded;
+	uint16	   *selection;		/* BF_BATCH_ROWS of them; NULL: not needed yet */
+	KeyVector	keys;			/* used in merges only */
+	Size		memory;			/* of buffers, when it was last released */
+	Size		expected;		/* merges: of buffers, once all columns are loaded */
+	struct LeafBlock *next;		/* free or retired list */
+} LeafBlock;
+
+/* Where the reader stands in a run. */
+typedef struct BlockCursor
+{
+	int			run;			/* index in Manifest.runs */
+	LeafFile   *file;
+	int			next;			/* next block to look at */
+	int			end;
+	LeafBlock  *block;			/* block last returned, or NULL */
+	int			pos;			/* merges: next entry of block->keys */
+	int64		first_row;		/* of a share by rows: row numbers in the file */
+	int64		end_row;
+	int			sorted_qual;	/* equality on the first sort column, or -1 */
+	struct GroupStore *store;	/* where rows come from, instead of a run (merge_passes.c) */
+	LeafBlock  *spooled;		/* the chunk of the store being read */
+} BlockCursor;
+
+/* runs merged at once, at most */
+#define MERGE_FAN_IN 512
+
+struct LeafReader
+{
+	Relation	rel;
+	Manifest   *manifest;
+	int			ncols;
+	AttrNumber *attnums;
+	int			nquals;
+	LeafQual   *quals;
+	int		   *qualcols;		/* column of each qual */
+	MemoryContext cxt;
+
+	LeafFile  **files;			/* per manifest file, NULL: not open */
+	int			nopen;
+	Size		open_memory;	/* of their readers */
+	uint64		clock;
+	bool		rescanned;		/* keep files and blocks for the next rescan */
+	bool		countable;		/* sorted units: rows of a key may be counted */
+	uint8	  **prune;			/* per manifest spec: bitmap of buckets, NULL: all */
+	int			nbuckets;		/* gcd of the files' counts, at least 1 */
+	bool	   *touched;		/* per bucket of that count: a block of it was read */
+	struct RunIndex *run_index;	/* runs by bucket, made when rescanned */
+	struct GroupIndex *group_index;	/* wanted runs by group of buckets; NULL: not made */
+	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for absent columns */
+	Datum	   *zeros;
+
+	/* the unit being read */
+	bool		sorted;
+	int			nkeys;
+	int			nunit;			/* runs of the unit */
+	int		   *unit;			/* their indexes in Manifest.runs */
+	int			at;				/* file order: next of them, or of the pieces */
+	UnitShared *shared;			/* file order: where pieces are claimed; NULL: all are ours */
+	int			npieces;
+	struct RunPiece *pieces;
+	UnitPart	part;			/* what is read of each run */
+	int		   *partcols;		/* batch columns of the keys; sorted units that are a part of a group */
+	int			ncursors;
+	BlockCursor *cursors;
+	MemoryContext spool_cxt;	/* of runs that are read from temporary files; NULL: none */
+	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
+	struct MergeState *merge;	/* sorted units of several runs */
+
+	dlist_head	points[3];		/* columns that lookups keep packed, by PointKind */
+	Size		point_memory;
+	uint64		point_clock;	/* number of the lookup */
+	struct PointBatch *found;	/* rows of a lookup */
+
+	ColumnScratch *scratch;		/* of all blocks */
+	LeafBlock  *free_blocks;	/* last released first */
+	int			nblocks;		/* made so far */
+	Size		memory;			/* of all blocks made so far */
+	LeafCounters counters;
+};
+
+/* Open (or find open) a file of the manifest; closes one that is not in use when many are open. */
+extern LeafFile *LeafFileGet(struct LeafReader *leaf, int file);
+extern void LeafFileClose(struct LeafReader *leaf, int file);
+
+extern void BlockCursorStart(struct LeafReader *leaf, BlockCursor *cursor, int run);
+
+/* Release the cursor's block and its hold on the file; harmless twice. */
+extern void BlockCursorStop(struct LeafReader *leaf, BlockCursor *cursor);
+
+/*
+ * Move to the next block with a selected row; false at the end of the run.
+ * The old block is not released.  With a bound, blocks wholly below it are
+ * passed over.
+ */
+extern bool BlockCursorNext(struct LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
+
+/*
+ * A block to read into, not on the free list; one that holds this block
+ * already, when there is one (its file and blockno say so).
+ */
+extern LeafBlock *LeafBlockGet(struct LeafReader *leaf, const LeafFile *file, int blockno);
+extern void LeafBlockRelease(struct LeafReader *leaf, LeafBlock *block);
+
+/* Can the quals hold for no row of the block, by its statistics? */
+extern bool BlockCanSkip(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+
+/* A block is read: count it, and verify its order if that is wanted. */
+extern void BlockIsRead(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+
+/*
+ * Narrow the selection of a batch of rows of the cursor's run by the quals,
+ * except those whose bits are set in done.
+ */
+extern void BlockApplyQuals(struct LeafReader *leaf, BlockCursor *cursor, Batch *batch,
+							uint16 *selection, uint64 done);
+
+/* Lookups (point_read.c): find the quals they use, when a file was opened; and drop what is kept of it. */
+extern void LeafFileFindPoints(struct LeafReader *leaf, LeafFile *file);
+extern void LeafFileForgetPoints(struct LeafReader *leaf, LeafFile *file);
+
+/*
+ * The rows of the next block with rows, if the quals are equalities on leading
+ * sort columns; as batches of LeafNextBatch.  NULL: go on with
+ * BlockCursorNext, which knows whether there are more blocks.
+ */
+extern Batch *PointNext(struct LeafReader *leaf, BlockCursor *cursor);
+
+/* Leave out blocks that are no part of the unit (block_range.c). */
+extern void BlockCursorTakePart(struct LeafReader *leaf, BlockCursor *cursor);
+
+/* Leave out blocks that the quals' values put out of reach (block_range.c). */
+extern void BlockCursorNarrow(struct LeafReader *leaf, BlockCursor *cursor);
+
+/* Is every row of a block below the bound?  Only answers true when that is certain. */
+extern bool BlockBelowBound(const BucketSpec *spec, const FileBlock *block, const KeyBound *bound);
+
+/* An image not above those of all keys the cursor, which has another block, will come to. */
+extern int64 BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype);
+
+/* merge of several runs (run_merge.c) */
+extern void RunMergeOpen(struct LeafReader *leaf);
+extern Batch *RunMergeNext(struct LeafReader *leaf, const KeyBound *bound);
+extern void RunMergeClose(struct LeafReader *leaf);
+
+/*
+ * Read the next block of a cursor, which has none, and prepare its keys; false
+ * at the end of the run.
+ */
+extern bool RunMergeReadBlock(struct LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
+
+/* room for n cursors of a unit, and back (leaf_reader.c) */
+extern void LeafCursorsAllocate(struct LeafReader *leaf, int n);
+extern void LeafCursorsFree(struct LeafReader *leaf);
+
+/*
+ * Merges that take too much at once (merge_passes.c): of more than MERGE_FAN_IN
+ * runs, in passes; and of runs with large blocks, of which as many as do not
+ * fit work_mem are read by way of temporary files.  MergeSpoolWide is to be
+ * called when the cursors have been started, and have read no block.
+ */
+extern void MergePassesOpen(struct LeafReader *leaf);
+extern void MergeSpoolWide(struct LeafReader *leaf);
+extern void MergePassesClose(struct LeafReader *leaf);
+
+/* memory that a column of a run in a merge has without being counted */
+#define MERGE_STREAM_BYTES (64 * 1024)
+
+/* Bytes of a block with all columns that are read. */
+extern Size MergeBlockMemory(struct LeafReader *leaf, const LeafFile *file, int blockno);
+
+/* Is that more than a run has for its block without being counted? */
+static inline bool
+MergeBlockIsWide(const struct LeafReader *leaf, Size memory)
+{
+	return memory > (Size) leaf->ncols * MERGE_STREAM_BYTES;
+}
+
+/* As BlockCursorNext; the chunk before it is gone then. */
+extern bool SpooledCursorNext(BlockCursor *cursor);
+
+/* check order and placement of a block's rows (verify_order.c) */
+extern void VerifyBlockOrder(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+
+#endif							/* BF_BLOCK_CURSOR_H */

@@ -1,0 +1,642 @@
+/*
+ * leaf_reader.c
+ *	  Reads one bucketed table as batches.
+ */
+#include "postgres.h"
+
+#include "exec/scan/block_cursor.h"
+#include "guc.h"
+#include "miscadmin.h"
+#include "storage/file_store.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* Runs of the manifest by spec and bucket. */
+typedef struct RunIndex
+{
+	int		  **first;			/* per spec and bucket: where its runs begin in "runs"; one more at the end */
+	int		   *runs;
+} RunIndex;
+
+/* What one process reads of a run at a time, in file order. */
+typedef struct RunPiece
+{
+	int			run;
+	int			slice;
+	int			nslices;
+} RunPiece;
+
+/* The batch column of a column that a qual is on, or a key. */
+static int
+ReadColumn(LeafReader *leaf, AttrNumber attnum)
+{
+	for (int c = 0; c < leaf->ncols; c++)
+	{
+		if (leaf->attnums[c] == attnum)
+			return c;
+	}
+	elog(ERROR, "column %d of a batch qual or a key is not read", attnum);
+	return -1;
+}
+
+/* Batch columns of a qual beyond that of its attnum. */
+static void
+FindQualColumns(LeafReader *leaf, LeafQual *qual)
+{
+	if (LeafQualIsBucket(qual))
+	{
+		qual->hashcols = palloc(qual->nhash * sizeof(int));
+		for (int h = 0; h < qual->nhash; h++)
+			qual->hashcols[h] = ReadColumn(leaf, qual->hashattnums[h]);
+	}
+	if (qual->op == LEAF_OR)
+	{
+		qual->armcols = palloc(qual->narms * sizeof(int));
+		for (int a = 0; a < qual->narms; a++)
+			qual->armcols[a] = ReadColumn(leaf, qual->arms[a].attnum);
+	}
+}
+
+/* bytes read by readers that have ended */
+static uint64 ended_bytes_read = 0;
+
+LeafReader *
+LeafReaderCreate(Relation rel, Manifest *manifest,
+				 int ncols, const AttrNumber *attnums,
+				 int nquals, LeafQual *quals)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw leaf reader",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	LeafReader *leaf = palloc0(sizeof(LeafReader));
+
+	leaf->cxt = cxt;
+	leaf->rel = rel;
+	leaf->manifest = manifest;
+	leaf->ncols = ncols;
+	leaf->attnums = palloc(ncols * sizeof(AttrNumber));
+	memcpy(leaf->attnums, attnums, ncols * sizeof(AttrNumber));
+	leaf->nquals = nquals;
+	leaf->quals = quals;
+	leaf->qualcols = palloc(nquals * sizeof(int));
+	for (int i = 0; i < nquals; i++)
+	{
+		leaf->qualcols[i] = ReadColumn(leaf, quals[i].attnum);
+		FindQualColumns(leaf, &quals[i]);
+	}
+	leaf->files = palloc0(Max(manifest->nfiles, 1) * sizeof(LeafFile *));
+	leaf->prune = palloc0(Max(manifest->nspecs, 1) * sizeof(uint8 *));
+	leaf->nbuckets = Max(ManifestBuckets(manifest), 1);
+	leaf->touched = palloc0(leaf->nbuckets * sizeof(bool));
+	leaf->unit = palloc(Max(manifest->nruns, 1) * sizeof(int));
+	leaf->all_nulls = palloc(BF_BATCH_ROWS * sizeof(bool));
+	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
+	leaf->zeros = palloc0(BF_BATCH_ROWS * sizeof(Datum));
+	leaf->scratch = ColumnScratchCreate(cxt);
+	for (int i = 0; i < lengthof(leaf->points); i++)
+		dlist_init(&leaf->points[i]);
+	MemoryContextSwitchTo(old);
+	return leaf;
+}
+
+void
+LeafReaderEnd(LeafReader *leaf)
+{
+	/* a unit that was left early: temporary files have to be closed */
+	if (leaf->spool_cxt != NULL)
+		MergePassesClose(leaf);
+	for (int i = 0; i < leaf->manifest->nfiles; i++)
+	{
+		if (leaf->files[i] != NULL)
+			LeafFileClose(leaf, i);
+	}
+	ended_bytes_read += leaf->counters.bytes_read;
+	MemoryContextDelete(leaf->cxt);
+}
+
+void
+LeafReaderRescanned(LeafReader *leaf)
+{
+	leaf->rescanned = true;
+}
+
+void
+LeafReaderCountRows(LeafReader *leaf)
+{
+	leaf->countable = true;
+}
+
+/* Do the quals leave this run's bucket? */
+static inline bool
+RunWanted(LeafReader *leaf, const ManifestRun *run)
+{
+	const uint8 *bits = leaf->prune[leaf->manifest->files[run->file].spec];
+
+	return bits == NULL || (bits[run->bucket / 8] & (1 << (run->bucket % 8))) != 0;
+}
+
+void
+LeafCountersAdd(LeafCounters *sum, const LeafCounters *add)
+{
+	sum->blocks_read += add->blocks_read;
+	sum->blocks_skipped += add->blocks_skipped;
+	sum->bytes_read += add->bytes_read;
+	sum->rows_removed += add->rows_removed;
+	sum->max_runs = Max(sum->max_runs, add->max_runs);
+	sum->peak_memory = Max(sum->peak_memory, add->peak_memory);
+}
+
+void
+LeafReaderMarkTouched(LeafReader *leaf, bool *flags)
+{
+	int			n = ManifestBuckets(leaf->manifest);
+
+	for (int b = 0; b < n; b++)
+	{
+		if (leaf->touched[b])
+			flags[b] = true;
+	}
+}
+
+/*
+ * The runs that the quals leave, by group: walking over all runs for each of
+ * thousands of groups would take longer than reading them.
+ */
+typedef struct GroupIndex
+{
+	int			ngroups;
+	int		   *first;			/* ngroups + 1: where the runs of a group begin */
+	int		   *runs;			/* in order of the manifest inside a group */
+	int64	   *rows;			/* of each group */
+} GroupIndex;
+
+static void
+FreeGroupIndex(LeafReader *leaf)
+{
+	GroupIndex *index = leaf->group_index;
+
+	if (index == NULL)
+		return;
+	pfree(index->first);
+	pfree(index->runs);
+	pfree(index->rows);
+	pfree(index);
+	leaf->group_index = NULL;
+}
+
+/* The index for a number of groups, made when there is none yet. */
+static GroupIndex *
+GetGroupIndex(LeafReader *leaf, int ngroups)
+{
+	Manifest   *m = leaf->manifest;
+	GroupIndex *index = leaf->group_index;
+	MemoryContext old;
+
+	if (index != NULL && index->ngroups == ngroups)
+		return index;
+	FreeGroupIndex(leaf);
+	old = MemoryContextSwitchTo(leaf->cxt);
+	index = palloc(sizeof(GroupIndex));
+	index->ngroups = ngroups;
+	index->first = palloc0((ngroups + 2) * sizeof(int));
+	index->runs = palloc(Max(m->nruns, 1) * sizeof(int));
+	index->rows = palloc0(ngroups * sizeof(int64));
+	MemoryContextSwitchTo(old);
+
+	/* counts of group g at g + 2, so that filling moves g + 1 from its start to its end */
+	for (int r = 0; r < m->nruns; r++)
+	{
+		int			group = m->runs[r].bucket % ngroups;
+
+		if (!RunWanted(leaf, &m->runs[r]))
+			continue;
+		index->first[group + 2]++;
+		index->rows[group] += m->runs[r].rows;
+	}
+	for (int g = 2; g < ngroups + 2; g++)
+		index->first[g] += index->first[g - 1];
+	for (int r = 0; r < m->nruns; r++)
+	{
+		if (RunWanted(leaf, &m->runs[r]))
+			index->runs[index->first[m->runs[r].bucket % ngroups + 1]++] = r;
+	}
+	leaf->group_index = index;
+	return index;
+}
+
+void
+LeafReaderPrune(LeafReader *leaf)
+{
+	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+	for (int i = 0; i < leaf->manifest->nspecs; i++)
+	{
+		if (leaf->prune[i] != NULL)
+			pfree(leaf->prune[i]);
+		leaf->prune[i] = bf_enable_pruning ?
+			LeafQualsBuckets(leaf->manifest->specs[i], leaf->nquals, leaf->quals) : NULL;
+	}
+	FreeGroupIndex(leaf);
+	MemoryContextSwitchTo(old);
+}
+
+int64
+LeafGroupRows(LeafReader *leaf, int ngroups, int group)
+{
+	return GetGroupIndex(leaf, ngroups)->rows[group];
+}
+
+const int *
+LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns)
+{
+	GroupIndex *index = GetGroupIndex(leaf, ngroups);
+
+	*nruns = index->first[group + 1] - index->first[group];
+	return index->runs + index->first[group];
+}
+
+void
+LeafCursorsAllocate(LeafReader *leaf, int n)
+{
+	leaf->cursors = MemoryContextAllocZero(leaf->cxt, Max(n, 1) * sizeof(BlockCursor));
+	leaf->ncursors = 0;
+}
+
+void
+LeafCursorsFree(LeafReader *leaf)
+{
+	for (int i = 0; i < leaf->ncursors; i++)
+		BlockCursorStop(leaf, &leaf->cursors[i]);
+	pfree(leaf->cursors);
+	leaf->cursors = NULL;
+	leaf->ncursors = 0;
+}
+
+/* Make the index of runs: a counting sort by spec and bucket. */
+static RunIndex *
+MakeRunIndex(LeafReader *leaf)
+{
+	Manifest   *m = leaf->manifest;
+	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+	RunIndex   *index = palloc(sizeof(RunIndex));
+	int			at = 0;
+
+	index->first = palloc(m->nspecs * sizeof(int *));
+	index->runs = palloc(Max(m->nruns, 1) * sizeof(int));
+	for (int i = 0; i < m->nspecs; i++)
+		index->first[i] = palloc0((m->specs[i]->nbuckets + 2) * sizeof(int));
+	MemoryContextSwitchTo(old);
+
+	/* counts of bucket b at b + 2, so that filling moves b + 1 from its start to its end */
+	for (int r = 0; r < m->nruns; r++)
+		index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 2]++;
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		index->first[i][0] = index->first[i][1] = at;
+		for (int b = 2; b < m->specs[i]->nbuckets + 2; b++)
+			index->first[i][b] += index->first[i][b - 1];
+		at = index->first[i][m->specs[i]->nbuckets + 1];
+	}
+	for (int r = 0; r < m->nruns; r++)
+		index->runs[index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 1]++] = r;
+	return index;
+}
+
+static int
+CompareInts(const void *a, const void *b)
+{
+	int			x = *(const int *) a;
+	int			y = *(const int *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Collect the runs that the quals leave, in order of the manifest. */
+static void
+CollectRuns(LeafReader *leaf, int ngroups, int group)
+{
+	Manifest   *m = leaf->manifest;
+	bool		all_pruned = true;
+
+	leaf->nunit = 0;
+	leaf->at = 0;
+	if (ngroups > 1)
+	{
+		const int  *runs = LeafGroupRuns(leaf, ngroups, group, &leaf->nunit);
+
+		memcpy(leaf->unit, runs, leaf->nunit * sizeof(int));
+		return;
+	}
+	for (int i = 0; i < m->nspecs; i++)
+		all_pruned &= leaf->prune[i] != NULL;
+	if (!leaf->rescanned || !all_pruned)
+	{
+		for (int r = 0; r < m->nruns; r++)
+		{
+			if (RunWanted(leaf, &m->runs[r]))
+				leaf->unit[leaf->nunit++] = r;
+		}
+		return;
+	}
+
+	/* lookup after lookup: do not walk over all runs for each */
+	if (leaf->run_index == NULL)
+		leaf->run_index = MakeRunIndex(leaf);
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		const uint8 *bits = leaf->prune[i];
+		const int  *first = leaf->run_index->first[i];
+
+		for (int b = 0; b < m->specs[i]->nbuckets; b++)
+		{
+			if (bits[b / 8] == 0)
+				b |= 7;
+			else if (bits[b / 8] & (1 << (b % 8)))
+			{
+				for (int at = first[b]; at < first[b + 1]; at++)
+					leaf->unit[leaf->nunit++] = leaf->run_index->runs[at];
+			}
+		}
+	}
+	if (leaf->nunit > 1)
+		qsort(leaf->unit, leaf->nunit, sizeof(int), CompareInts);
+}
+
+/* Share out the runs of the unit: each is a piece, or several when it is large. */
+static void
+MakePieces(LeafReader *leaf)
+{
+	Manifest   *m = leaf->manifest;
+	int64		rows = 0;
+	int64		limit;
+	int64		n = 0;
+	uint64		fingerprint;
+
+	for (int i = 0; i < leaf->nunit; i++)
+		rows += m->runs[leaf->unit[i]].rows;
+	limit = UnitLimit(leaf->shared, rows);
+	if (limit == 0)
+		limit = Max(rows, 1);
+	for (int i = 0; i < leaf->nunit; i++)
+		n += m->runs[leaf->unit[i]].rows / limit + 1;
+	if (leaf->pieces != NULL)
+		pfree(leaf->pieces);
+	leaf->pieces = MemoryContextAllocExtended(leaf->cxt, n * sizeof(RunPiece), MCXT_ALLOC_HUGE);
+	leaf->npieces = 0;
+	for (int i = 0; i < leaf->nunit; i++)
+	{
+		int			run = leaf->unit[i];
+		int			nslices = (int) (m->runs[run].rows / limit) + 1;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int slice = 0; slice < nslices; slice++)
+		{
+			RunPiece   *piece = &leaf->pieces[leaf->npieces++];
+
+			piece->run = run;
+			piece->slice = slice;
+			piece->nslices = nslices;
+		}
+	}
+	fingerprint = ((uint64) leaf->nunit << 32) ^ (uint64) leaf->npieces;
+	UnitSharedCheck(leaf->shared, fingerprint << 1);
+}
+
+/* The place of the next run, or piece, that is ours. */
+static int
+NextRun(LeafReader *leaf)
+{
+	uint32		at;
+
+	if (leaf->shared == NULL)
+		return leaf->at + 1;
+	at = UnitSharedClaim(leaf->shared);
+	return (int) Min(at, (uint32) leaf->npieces);
+}
+
+/* The run at the next place, -1: there is none. */
+static int
+RunAt(LeafReader *leaf)
+{
+	if (leaf->shared == NULL)
+		return leaf->at < leaf->nunit ? leaf->unit[leaf->at] : -1;
+	return leaf->at < leaf->npieces ? leaf->pieces[leaf->at].run : -1;
+}
+
+void
+LeafOpenAll(LeafReader *leaf, UnitShared *shared)
+{
+	leaf->sorted = false;
+	CollectRuns(leaf, 1, 0);
+	leaf->shared = shared;
+	memset(&leaf->part, 0, sizeof(UnitPart));
+	if (shared != NULL)
+	{
+		MakePieces(leaf);
+		leaf->at = NextRun(leaf);
+	}
+	LeafCursorsAllocate(leaf, 1);
+}
+
+/* Prepare to read a part of a group. */
+static void
+SetPart(LeafReader *leaf, const UnitPart *part)
+{
+	const BucketSpec *spec;
+
+	memset(&leaf->part, 0, sizeof(UnitPart));
+	if (part == NULL || leaf->nunit == 0)
+		return;
+	leaf->part = *part;
+	if (part->nslices > 1 && part->by_runs)
+	{
+		int			n = 0;
+
+		for (int i = part->slice; i < leaf->nunit; i += part->nslices)
+			leaf->unit[n++] = leaf->unit[i];
+		leaf->nunit = n;
+		leaf->part.nslices = 0;
+	}
+	if (leaf->partcols != NULL || leaf->nunit == 0)
+		return;
+	/* all files are sorted by the same keys */
+	spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->unit[0]].file].spec];
+	leaf->partcols = MemoryContextAlloc(leaf->cxt, spec->nkeys * sizeof(int));
+	for (int k = 0; k < Min(spec->nkeys, leaf->nkeys); k++)
+		leaf->partcols[k] = ReadColumn(leaf, spec->sort[k].attnum);
+}
+
+void
+LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPart *part)
+{
+	leaf->sorted = true;
+	leaf->nkeys = nkeys;
+	leaf->ramp = 0;
+	CollectRuns(leaf, ngroups, group);
+	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nunit);
+	SetPart(leaf, part);
+	if (leaf->nunit > MERGE_FAN_IN)
+	{
+		MergePassesOpen(leaf);
+		return;
+	}
+	LeafCursorsAllocate(leaf, leaf->nunit);
+	for (int i = 0; i < leaf->nunit; i++)
+	{
+		BlockCursorStart(leaf, &leaf->cursors[i], leaf->unit[i]);
+		leaf->ncursors = i + 1;
+	}
+	if (leaf->nunit > 1)
+	{
+		MergeSpoolWide(leaf);
+		RunMergeOpen(leaf);
+	}
+}
+
+void
+LeafFirstRowsSoon(LeafReader *leaf)
+{
+	leaf->ramp = 8;
+}
+
+void
+LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory)
+{
+	Manifest   *m = leaf->manifest;
+	TupleDesc	desc = RelationGetDescr(leaf->rel);
+	double		rowbytes = 2 * sizeof(int64);	/* the prepared key */
+	double		total = 0;
+
+	for (int c = 0; c < leaf->ncols; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, leaf->attnums[c] - 1);
+
+		rowbytes += sizeof(Datum) + sizeof(bool);
+		if (!att->attbyval)
+			rowbytes += att->attlen > 0 ? att->attlen :
+				Min((double) m->raw_bytes / Max(m->rows, 1), 256);
+	}
+	*nruns = 0;
+	for (int r = 0; r < m->nruns; r++)
+	{
+		if (!RunWanted(leaf, &m->runs[r]))
+			continue;
+		(*nruns)++;
+		total += rowbytes * Min(m->runs[r].rows, BF_BATCH_ROWS);
+	}
+	*memory = (Size) total;
+}
+
+/* Blocks of all runs in file order: one cursor that moves from run to run. */
+static Batch *
+NextUnsorted(LeafReader *leaf)
+{
+	BlockCursor *cursor = &leaf->cursors[0];
+
+	for (;;)
+	{
+		Batch	   *found;
+
+		if (leaf->ncursors == 0)
+		{
+			int			run = RunAt(leaf);
+
+			if (run < 0)
+				return NULL;
+			if (leaf->shared != NULL)
+			{
+				leaf->part.slice = leaf->pieces[leaf->at].slice;
+				leaf->part.nslices = leaf->pieces[leaf->at].nslices;
+			}
+			BlockCursorStart(leaf, cursor, run);
+			leaf->ncursors = 1;
+			leaf->at = NextRun(leaf);
+		}
+		if (cursor->block != NULL)
+		{
+			LeafBlockRelease(leaf, cursor->block);
+			cursor->block = NULL;
+		}
+		found = PointNext(leaf, cursor);
+		if (found != NULL)
+			return found;
+		if (BlockCursorNext(leaf, cursor, NULL))
+			return &cursor->block->batch;
+
+		/* done with the run; and with the file, unless the next run is in it too */
+		{
+			int			file = leaf->manifest->runs[cursor->run].file;
+			int			next = RunAt(leaf);
+
+			leaf->ncursors = 0;
+			BlockCursorStop(leaf, cursor);
+			if (!leaf->rescanned && (next < 0 || leaf->manifest->runs[next].file != file))
+				LeafFileClose(leaf, file);
+		}
+	}
+}
+
+Batch *
+LeafNextBatch(LeafReader *leaf, const KeyBound *bound)
+{
+	BlockCursor *cursor;
+
+	if (!leaf->sorted)
+		return NextUnsorted(leaf);
+	if (leaf->nunit == 0)
+		return NULL;
+	if (leaf->nunit > 1)
+		return RunMergeNext(leaf, bound);
+
+	/* a single run passes through untouched */
+	cursor = &leaf->cursors[0];
+	if (cursor->block != NULL)
+	{
+		LeafBlockRelease(leaf, cursor->block);
+		cursor->block = NULL;
+	}
+	if (!BlockCursorNext(leaf, cursor, bound))
+		return NULL;
+	return &cursor->block->batch;
+}
+
+void
+LeafClose(LeafReader *leaf)
+{
+	if (leaf->cursors == NULL)
+		return;
+	if (leaf->merge != NULL)
+		RunMergeClose(leaf);
+	if (leaf->spool_cxt != NULL)
+		MergePassesClose(leaf);
+	LeafCursorsFree(leaf);
+	for (int i = 0; i < leaf->nunit; i++)
+	{
+		int			f = leaf->manifest->runs[leaf->unit[i]].file;
+
+		/* a file of one run will not be needed for another bucket */
+		if (!leaf->rescanned &&
+			leaf->files[f] != NULL && leaf->files[f]->reader->nruns == 1)
+			LeafFileClose(leaf, f);
+	}
+	leaf->nunit = 0;
+	memset(&leaf->part, 0, sizeof(UnitPart));
+}
+
+uint64
+LeafBytesRead(void)
+{
+	return ended_bytes_read;
+}
+
+const LeafCounters *
+LeafReaderCounters(LeafReader *leaf)
+{
+	return &leaf->counters;
+}
+
+Manifest *
+LeafReaderManifest(LeafReader *leaf)
+{
+	return leaf->manifest;
+}

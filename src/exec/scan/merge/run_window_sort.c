@@ -1,0 +1,363 @@
+/*
+ * run_window_sort.c
+ *	  The rows of a window in order.
+ *
+ * They are sorted by digits.  An entry of a window is one number: how far its
+ * image is above the least one of the window, then which cursor and which entry
+ * of its block it is.  Where the images are too far apart for that, their first
+ * bits are sorted, and the few rows put right that these do not tell apart.
+ *
+ * Where nothing is wanted but the keys and how many rows each has, rows are
+ * counted by their key, and only the keys sorted.
+ */
+#include "postgres.h"
+
+#include "exec/scan/merge/run_window_private.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+/* bits of a digit, at most; two digits are sorted by */
+#define DIGIT_BITS 11
+/* bits that tell apart most of n images, beyond the logarithm of n */
+#define SPARE_BITS 6
+/* more rows with the same first bits than this are sorted by digits too */
+#define SMALL_GROUP 32
+
+/* rows are counted by keys of so many bits, at most: as many counters of two bytes */
+#define COUNTER_BITS 19
+/* ... and as long as windows have so many rows for each key, on average */
+#define COUNTED_ROWS 2
+
+StaticAssertDecl(WINDOW_ROOM <= PG_UINT16_MAX, "counters of two bytes may overflow");
+
+#define RS_SORT SortByImage
+#define RS_ELEMENT ImageRow
+#define RS_NUMBER image
+#include "vector/radix_sort.h"
+
+/* The digits that a window is sorted by, and how often each value of them occurs. */
+typedef struct Digits
+{
+	int			low_bits;
+	int			high_bits;		/* 0: one digit is enough */
+	uint32		low[1 << DIGIT_BITS];
+	uint32		high[1 << DIGIT_BITS];
+} Digits;
+
+/* Turn counts into the places where the entries of each digit begin. */
+static void
+CountsToStarts(uint32 *counts, int n)
+{
+	uint32		sum = 0;
+
+	for (int d = 0; d < n; d++)
+	{
+		uint32		count = counts[d];
+
+		counts[d] = sum;
+		sum += count;
+	}
+}
+
+/* The digits that numbers of so many bits are sorted by; none has been counted. */
+static void
+ChooseDigits(Digits *digits, int bits)
+{
+	digits->low_bits = bits > DIGIT_BITS ? (bits + 1) / 2 : bits;
+	digits->high_bits = bits - digits->low_bits;
+	memset(digits->low, 0, sizeof(uint32) << digits->low_bits);
+	memset(digits->high, 0, sizeof(uint32) << digits->high_bits);
+}
+
+/* Find the rows of the window, those up to an image, and where entries with each digit will begin. */
+static void
+CountDigits(RunWindow *window, int64 upto, int bits, Digits *digits)
+{
+	const LeafReader *leaf = window->leaf;
+	const uint64 base = (uint64) window->base;
+	const int	shift = window->shift;
+	int			low_bits;
+	int			high_bits;
+	uint64		low_mask;
+	int			n = 0;
+
+	ChooseDigits(digits, bits);
+	low_bits = digits->low_bits;
+	high_bits = digits->high_bits;
+	low_mask = (UINT64CONST(1) << low_bits) - 1;
+	for (int i = 0; i < window->nactive; i++)
+	{
+		int			c = window->active[i];
+		const int64 *k64 = leaf->cursors[c].block->keys.k64;
+		const int	start = leaf->cursors[c].pos;
+		const int	end = window->end[c];
+		int			pos = start;
+
+		if (high_bits > 0)
+		{
+			for (; pos < end && k64[pos] <= upto; pos++)
+			{
+				uint64		part = ((uint64) k64[pos] - base) >> shift;
+
+				digits->low[part & low_mask]++;
+				digits->high[part >> low_bits]++;
+			}
+		}
+		else
+		{
+			for (; pos < end && k64[pos] <= upto; pos++)
+				digits->low[((uint64) k64[pos] - base) >> shift]++;
+		}
+		window->end[c] = pos;
+		n += pos - start;
+	}
+	window->n = n;
+	CountsToStarts(digits->low, 1 << low_bits);
+	CountsToStarts(digits->high, 1 << high_bits);
+}
+
+/* Put the entries of the window in the order of the bits they have of their images. */
+static void
+SortEntries(RunWindow *window, Digits *digits)
+{
+	LeafReader *leaf = window->leaf;
+	const uint64 base = (uint64) window->base;
+	const int	shift = window->shift;
+	const uint64 low_mask = (UINT64CONST(1) << digits->low_bits) - 1;
+	const int	high_shift = TAG_BITS + digits->low_bits;
+	const int	n = window->n;
+	uint64	   *to = digits->high_bits > 0 ? window->spare : window->entry;
+
+	for (int i = 0; i < window->nactive; i++)
+	{
+		int			c = window->active[i];
+		BlockCursor *cursor = &leaf->cursors[c];
+		const int64 *k64 = cursor->block->keys.k64;
+		const uint64 tag = (uint64) c << POS_BITS;
+		const int	end = window->end[c];
+
+		for (int pos = cursor->pos; pos < end; pos++)
+		{
+			uint64		part = ((uint64) k64[pos] - base) >> shift;
+
+			to[digits->low[part & low_mask]++] = part << TAG_BITS | tag | (uint64) pos;
+		}
+		cursor->pos = end;
+	}
+	if (digits->high_bits == 0)
+		return;
+	to = window->entry;
+	for (int i = 0; i < n; i++)
+	{
+		uint64		e = window->spare[i];
+
+		to[digits->high[e >> high_shift]++] = e;
+	}
+}
+
+/* Put keys in the order of a digit. */
+static void
+SortParts(const uint32 *from, uint32 *to, int n, uint32 *starts, int shift, uint32 mask)
+{
+	for (int i = 0; i < n; i++)
+		to[starts[(from[i] >> shift) & mask]++] = from[i];
+}
+
+/* SortEntries where nothing is wanted but the keys. */
+static void
+SortKeys(RunWindow *window, Digits *digits)
+{
+	LeafReader *leaf = window->leaf;
+	const uint64 base = (uint64) window->base;
+	const uint32 low_mask = (UINT32_C(1) << digits->low_bits) - 1;
+	uint32	   *to = (uint32 *) (digits->high_bits > 0 ? window->spare : window->entry);
+
+	for (int i = 0; i < window->nactive; i++)
+	{
+		BlockCursor *cursor = &leaf->cursors[window->active[i]];
+		const int64 *k64 = cursor->block->keys.k64;
+		const int	end = window->end[window->active[i]];
+
+		for (int pos = cursor->pos; pos < end; pos++)
+		{
+			uint32		part = (uint32) ((uint64) k64[pos] - base);
+
+			to[digits->low[part & low_mask]++] = part;
+		}
+		cursor->pos = end;
+	}
+	if (digits->high_bits > 0)
+		SortParts((uint32 *) window->spare, (uint32 *) window->entry, window->n, digits->high,
+				  digits->low_bits, PG_UINT32_MAX);
+}
+
+/*
+ * Make entries of the keys of the window's rows, those up to an image, and count
+ * the rows of each.  A look at the counter tells whether a key is new: that
+ * takes less than sorting its rows.
+ */
+static void
+CountKeys(RunWindow *window, int64 upto, int bits, Digits *digits)
+{
+	LeafReader *leaf = window->leaf;
+	const uint64 base = (uint64) window->base;
+	uint32	   *keys;
+	int64	   *times;
+	uint16	   *counters;
+	uint32		mask;
+	int			rows = 0;
+	int			n = 0;
+
+	ChooseDigits(digits, bits);
+	/* sorting by the last digit leaves them where entries are */
+	keys = (uint32 *) (digits->high_bits > 0 ? window->entry : window->spare);
+	mask = (UINT32_C(1) << digits->low_bits) - 1;
+	if (window->counters == NULL || bits > window->counter_bits)
+	{
+		if (window->counters != NULL)
+			pfree(window->counters);
+		window->counters = MemoryContextAllocZero(leaf->cxt, sizeof(uint16) << bits);
+		window->counter_bits = bits;
+	}
+	counters = window->counters;
+
+	for (int i = 0; i < window->nactive; i++)
+	{
+		int			c = window->active[i];
+		BlockCursor *cursor = &leaf->cursors[c];
+		const int64 *k64 = cursor->block->keys.k64;
+		const int	end = window->end[c];
+		int			pos = cursor->pos;
+
+		for (; pos < end && k64[pos] <= upto; pos++)
+		{
+			uint32		part = (uint32) ((uint64) k64[pos] - base);
+			uint16		before = counters[part];
+
+			counters[part] = before + 1;
+			keys[n] = part;
+			n += before == 0;
+		}
+		rows += pos - cursor->pos;
+		cursor->pos = pos;
+	}
+	window->n = n;
+	window->count_pays = n * COUNTED_ROWS <= rows;
+
+	for (int i = 0; i < n; i++)
+	{
+		digits->low[keys[i] & mask]++;
+		digits->high[keys[i] >> digits->low_bits]++;
+	}
+	CountsToStarts(digits->low, 1 << digits->low_bits);
+	CountsToStarts(digits->high, 1 << digits->high_bits);
+	if (digits->high_bits > 0)
+	{
+		SortParts(keys, (uint32 *) window->spare, n, digits->low, 0, mask);
+		keys = (uint32 *) window->spare;
+		SortParts(keys, (uint32 *) window->entry, n, digits->high, digits->low_bits, PG_UINT32_MAX);
+	}
+	else
+		SortParts(keys, (uint32 *) window->entry, n, digits->low, 0, mask);
+
+	keys = (uint32 *) window->entry;
+	times = (int64 *) window->spare;
+	for (int i = 0; i < n; i++)
+	{
+		times[i] = counters[keys[i]];
+		counters[keys[i]] = 0;
+	}
+}
+
+/* Sort entries from .. to-1, which have the same bits, by their images. */
+static void
+SortGroup(RunWindow *window, int from, int to)
+{
+	int64	   *image = window->image;
+	uint64	   *entry = window->entry;
+	uint64		differing = 0;
+
+	if (to - from <= SMALL_GROUP)
+	{
+		for (int i = from + 1; i < to; i++)
+		{
+			int64		x = image[i];
+			uint64		e = entry[i];
+			int			k = i;
+
+			for (; k > from && image[k - 1] > x; k--)
+			{
+				image[k] = image[k - 1];
+				entry[k] = entry[k - 1];
+			}
+			image[k] = x;
+			entry[k] = e;
+		}
+		return;
+	}
+	if (window->group == NULL)
+	{
+		window->group = MemoryContextAlloc(window->leaf->cxt, WINDOW_ROOM * sizeof(ImageRow));
+		window->group_spare = MemoryContextAlloc(window->leaf->cxt, WINDOW_ROOM * sizeof(ImageRow));
+	}
+	for (int i = from; i < to; i++)
+	{
+		window->group[i - from].image = (uint64) image[i] ^ (UINT64CONST(1) << 63);
+		window->group[i - from].entry = entry[i];
+		differing |= (uint64) (image[i] ^ image[from]);
+	}
+	SortByImage(&window->group, &window->group_spare, to - from, differing);
+	for (int i = from; i < to; i++)
+	{
+		image[i] = (int64) (window->group[i - from].image ^ (UINT64CONST(1) << 63));
+		entry[i] = window->group[i - from].entry;
+	}
+}
+
+/* Get the images, of which entries have the first bits only, and finish the order by them. */
+static void
+SortByRest(RunWindow *window)
+{
+	const BlockCursor *cursors = window->leaf->cursors;
+	const uint64 *entry = window->entry;
+
+	for (int i = 0; i < window->n; i++)
+		window->image[i] = cursors[ENTRY_CURSOR(entry[i])].block->keys.k64[ENTRY_POS(entry[i])];
+	for (int i = 1; i < window->n; i++)
+	{
+		int			from = i - 1;
+
+		if (likely(window->image[i] >= window->image[i - 1]))
+			continue;
+		while (from > 0 && entry[from - 1] >> TAG_BITS == entry[i] >> TAG_BITS)
+			from--;
+		while (i < window->n && entry[from] >> TAG_BITS == entry[i] >> TAG_BITS)
+			i++;
+		SortGroup(window, from, i);
+	}
+}
+
+void
+RunWindowSort(RunWindow *window, int64 upto, int bits, int rows)
+{
+	int			most = Min(2 * DIGIT_BITS, pg_leftmost_one_pos32(rows) + 1 + SPARE_BITS);
+	Digits		digits;
+
+	window->shift = Max(bits - most, 0);
+	window->keys_only = (window->leaf->ncols == 1 || window->leaf->countable) && window->direct &&
+		window->shift == 0;
+	window->counted = window->keys_only && window->count_pays && bits <= COUNTER_BITS;
+	if (window->counted)
+	{
+		CountKeys(window, upto, bits, &digits);
+		return;
+	}
+	CountDigits(window, upto, bits - window->shift, &digits);
+	if (window->keys_only)
+		SortKeys(window, &digits);
+	else
+		SortEntries(window, &digits);
+	if (window->shift > 0)
+		SortByRest(window);
+}

@@ -1,0 +1,119 @@
+/*
+ * scan_node.h
+ *	  State of a Foreign Scan on a bucketed table, read row by row by the
+ *	  executor or batch by batch by a bucket join above it.
+ */
+#ifndef BF_SCAN_NODE_H
+#define BF_SCAN_NODE_H
+
+#include "compat.h"
+#include BF_EXPLAIN_STATE_HEADER
+#include "exec/scan/leaf_reader.h"
+#include "exec/scan/ordered_scan.h"
+#include "exec/unit/parallel_state.h"
+#include "nodes/execnodes.h"
+#include "rows/row_slot.h"
+
+/* Positions in ForeignScan.fdw_private. */
+enum ScanPrivateIndex
+{
+	SCAN_PRIVATE_ATTNUMS,		/* integer list: columns to read */
+	SCAN_PRIVATE_QUALS,			/* list of integer lists: see ScanQualDescribe */
+	SCAN_PRIVATE_ORDER,			/* see OrderedScanDescribe; NIL: rows come in any order */
+	SCAN_PRIVATE_CLUSTER,		/* integer list of one: number of key columns whose equal values
+								 * stand together, bucket by bucket; NIL: none */
+	SCAN_PRIVATE_REJECTION		/* why no bucket join reads it: code, detail, costs; or NIL */
+};
+
+typedef struct BucketScanState
+{
+	int			magic;
+	ScanState  *ss;
+	int			ncols;
+	AttrNumber *attnums;
+	int			nquals;
+	LeafQual   *quals;
+	ExprState  *rowqual;		/* quals that are evaluated row by row, taken over from the node; or NULL */
+	int			nqualcols;		/* columns of batches they use */
+	int		   *qualcols;
+	List	   *qualexprs;		/* values of the quals that have one, those of the arms of an OR too */
+	MemoryContext qualcxt;		/* holds the values; reset when they change */
+	MemoryContext cxt;			/* lives as long as the node */
+
+	Manifest   *manifest;		/* NULL under EXPLAIN without ANALYZE */
+	LeafReader *leaf;			/* made at first use */
+	bool		started;		/* quals have their values */
+	bool		never;			/* a qual's value is NULL: no row */
+	OrderedScan *order;			/* NULL: rows come in any order */
+	bool		sorted;			/* rows come from it, not from batches */
+
+	bool		countable;		/* batch by batch: as LeafReaderCountRows */
+
+	int			cluster;		/* key columns whose equal values stand together; 0: none */
+	UnitQueue	queue;			/* then, the buckets */
+
+	Batch	   *batch;			/* row by row: the batch being handed out */
+	int			pos;
+	RowSource  *sources;		/* of its columns, those of the row quals, as far as they are found */
+	RowSource  *qualsources;
+	bool		found;
+	bool		qualfound;
+	uint16	   *selection;		/* batch by batch: rows that passed row quals */
+
+	ParallelState *parallel;	/* of a parallel-aware scan, NULL: this process reads all */
+	LeafCounters workers;		/* what parallel workers read */
+	bool	   *worker_touched; /* per bucket: by a worker; NULL: there was none */
+} BucketScanState;
+
+/* Describe a qual for fdw_private, and read it back. */
+extern List *ScanQualDescribe(const LeafQual *qual);
+
+/*
+ * Make the state from the plan's private lists.  manifest is what the
+ * executor's snapshot sees, or NULL when nothing will be read.
+ */
+extern BucketScanState *ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs,
+									   Manifest *manifest);
+
+/* Raise the error that the files are not laid out by the keys the plan was made for. */
+extern void ScanNodeLayoutError(const BucketScanState *scan);
+
+/* The state of a child that is a Foreign Scan of ours, else NULL. */
+extern BucketScanState *ScanNodeOf(PlanState *planstate);
+
+/* Next row for which the row quals hold into the scan slot; false at the end. */
+extern bool ScanNodeNextRow(BucketScanState *scan);
+
+/*
+ * Batch by batch, nothing but the keys will be asked for, and how many rows
+ * each has (Batch.times); to be called before the first batch.
+ */
+extern void ScanNodeCountRows(BucketScanState *scan);
+
+/* Give quals their values and prune; called by the functions that open. */
+extern void ScanNodeStart(BucketScanState *scan);
+
+/* Batch by batch, as LeafOpenGroup and friends, with the node's row quals applied. */
+extern void ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys,
+							  const UnitPart *part);
+/* All rows in file order, batch by batch; with "shared", those that no other process takes. */
+extern void ScanNodeOpenAll(BucketScanState *scan, UnitShared *shared);
+extern Batch *ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound);
+extern void ScanNodeClose(BucketScanState *scan);
+
+/* Column of the scan's batches that holds an attribute, or -1. */
+extern int	ScanNodeColumn(const BucketScanState *scan, AttrNumber attnum);
+
+/* Put a row of a batch into the node's scan slot. */
+extern TupleTableSlot *ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row);
+
+extern void ScanNodeReScan(BucketScanState *scan);
+extern void ScanNodeEnd(BucketScanState *scan);
+
+/* What this process and its workers read. */
+extern void ScanNodeCounters(const BucketScanState *scan, LeafCounters *counters);
+
+/* EXPLAIN lines of the node. */
+extern void ScanNodeExplain(BucketScanState *scan, ExplainState *es);
+
+#endif							/* BF_SCAN_NODE_H */

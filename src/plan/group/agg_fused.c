@@ -1,0 +1,631 @@
+/*
+ * agg_fused.c
+ *	  Aggregates computed on batches, of all rows or of each bucket key.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type_d.h"
+#include "compat.h"
+#include "exec/agg/agg_kernels.h"
+#include "exec/agg/bucket_agg.h"
+#include "exec/agg/expr/vector_exprs.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
+#include "plan/group/agg_fused.h"
+#include "plan/group/agg_sides.h"
+#include "plan/join/join_plan.h"
+#include "plan/key/bucketed.h"
+#include "plan/key/key_expr.h"
+#include "plan/rel/batch_qual.h"
+#include "plan/rel/partial_path.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+/* advancing an aggregate by a row, or comparing a key with the one before, in units of cpu_operator_cost */
+#define ADVANCE_COST 0.1
+/* the same of finding the group of a row by a column */
+#define HASH_COST 0.4
+/* putting a row before an expression, in the same units */
+#define EXPRESSION_COST 0.5
+/* what is left of the cost of an expression that is computed for all rows of a batch at once */
+#define VECTOR_SHARE 0.2
+/* memory of a group, besides its cells and values */
+#define GROUP_BYTES 64
+
+/* Positions in CustomPath.custom_private. */
+enum AggPathPrivateIndex
+{
+	PATH_OUTPUTS,				/* aggregate calls and columns that are grouped by */
+	PATH_INPUTS,				/* columns that expressions in aggregates read */
+	PATH_HAVING,
+	PATH_KEYS,					/* Vars of the input */
+	PATH_MODE,					/* integer list of two: BucketAggMode, BucketAggStage */
+	PATH_SIDES					/* as AGG_PRIVATE_SIDES, of the outputs */
+};
+
+/* What a BucketAggregate computes. */
+typedef struct AggOutputs
+{
+	List	   *outputs;		/* as PATH_OUTPUTS */
+	List	   *inputs;			/* as PATH_INPUTS */
+	int			naggs;
+	Cost		per_row;		/* of expressions in aggregates */
+} AggOutputs;
+
+static Plan *PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, struct CustomPath *best_path,
+						   List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods bucket_agg_path_methods = {
+	.CustomName = "BucketAggregate",
+	.PlanCustomPath = PlanBucketAgg,
+};
+
+/* The argument of an aggregate, without casts that change nothing; NULL: it needs none. */
+static Node *
+AggArgument(const Aggref *aggref)
+{
+	Node	   *arg;
+
+	if (BatchAggKindOf(aggref) == BATCH_AGG_COUNT_ROWS || aggref->args == NIL)
+		return NULL;
+	arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	while (arg && IsA(arg, RelabelType))
+		arg = (Node *) ((RelabelType *) arg)->arg;
+	return arg;
+}
+
+/* The column an aggregate reads, NULL when it reads none or something else than a column. */
+static Var *
+AggColumn(const Aggref *aggref)
+{
+	Node	   *arg = AggArgument(aggref);
+
+	return arg != NULL && IsA(arg, Var) ? (Var *) arg : NULL;
+}
+
+/*
+ * Can an expression in an aggregate be computed row by row of a batch?  Its
+ * columns are added to the inputs.
+ */
+static bool
+ComputedHere(PlannerInfo *root, Node *expr, AggOutputs *result)
+{
+	QualCost	cost;
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	if (contain_volatile_functions(expr) || contain_subplans(expr))
+		return false;
+	foreach(lc, pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS))
+	{
+		Var		   *var = lfirst(lc);
+
+		if (!IsA(var, Var) || var->varattno <= 0 || var->varlevelsup > 0)
+			return false;
+		result->inputs = list_append_unique(result->inputs, var);
+	}
+	if (VectorExprsTakes(expr, &conditions))
+	{
+		cost_qual_eval_node(&cost, expr, root);
+		result->per_row += VECTOR_SHARE * (cost.startup + cost.per_tuple);
+		expr = (Node *) conditions;
+	}
+	if (expr != NULL)
+	{
+		cost_qual_eval_node(&cost, expr, root);
+		result->per_row += cost.startup + cost.per_tuple + EXPRESSION_COST * cpu_operator_cost;
+	}
+	return true;
+}
+
+static bool
+AddAggregate(PlannerInfo *root, Aggref *aggref, AggOutputs *result)
+{
+	BatchAggKind kind = BatchAggKindOf(aggref);
+	Node	   *arg = AggArgument(aggref);
+
+	if (kind == BATCH_AGG_NONE || (kind != BATCH_AGG_COUNT_ROWS && arg == NULL))
+		return false;
+	if (list_member(result->outputs, aggref))
+		return true;
+	if (arg != NULL && IsA(arg, Var))
+	{
+		if (((Var *) arg)->varattno <= 0)
+			return false;
+	}
+	else if (arg != NULL && !ComputedHere(root, arg, result))
+		return false;
+	if (aggref->aggfilter != NULL && !ComputedHere(root, (Node *) aggref->aggfilter, result))
+		return false;
+	result->outputs = lappend(result->outputs, aggref);
+	result->naggs++;
+	return true;
+}
+
+/* Is it one of the columns to group by? */
+static bool
+IsGroupColumn(const BucketInput *input, List *columns, Node *node)
+{
+	return columns == NIL ? BucketInputKey(input, node) >= 0 : list_member(columns, node);
+}
+
+/*
+ * What the expressions are computed from: aggregate calls and columns to group
+ * by (NIL: the keys of the input), each once, in the order of their first use.
+ * False when anything of it is core's to compute.
+ */
+static bool
+BatchOutputs(PlannerInfo *root, const BucketInput *input, List *columns, List *exprs,
+			 AggOutputs *result)
+{
+	List	   *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
+										PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
+	ListCell   *lc;
+
+	memset(result, 0, sizeof(*result));
+	foreach(lc, found)
+	{
+		Node	   *node = lfirst(lc);
+
+		if (IsA(node, Aggref))
+		{
+			if (!AddAggregate(root, (Aggref *) node, result))
+				return false;
+		}
+		else if (!IsA(node, Var) || !IsGroupColumn(input, columns, node))
+			return false;
+		else
+			result->outputs = list_append_unique(result->outputs, node);
+	}
+	return true;
+}
+
+/* Cost of advancing the aggregates by a row, in units of cpu_operator_cost. */
+static double
+AdvanceCost(const AggOutputs *outputs, BucketAggMode mode)
+{
+	double		cost = 0;
+	ListCell   *lc;
+
+	foreach(lc, outputs->outputs)
+	{
+		Aggref	   *aggref = lfirst(lc);
+
+		if (!IsA(aggref, Aggref))
+			continue;
+		/* without groups, all rows of a batch are counted at once */
+		if (mode == BUCKET_AGG_ALL && BatchAggKindOf(aggref) == BATCH_AGG_COUNT_ROWS &&
+			aggref->aggfilter == NULL)
+			continue;
+		cost += ADVANCE_COST;
+	}
+	return cost;
+}
+
+/* A path without its costs. */
+static CustomPath *
+MakeCustomPath(RelOptInfo *output_rel, PathTarget *target, Path *child, List *private)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = output_rel;
+	path->path.pathtarget = target;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &bucket_agg_path_methods;
+	path->custom_paths = list_make1(child);
+	path->custom_private = private;
+	return path;
+}
+
+/* Add what HAVING and the target cost, and the rows that are left. */
+static void
+AddResultCosts(PlannerInfo *root, Path *path, List *having, bool grouped)
+{
+	PathTarget *target = path->pathtarget;
+	double		ngroups = path->rows;
+	QualCost	cost;
+
+	if (having != NIL)
+	{
+		cost_qual_eval(&cost, having, root);
+		path->startup_cost += cost.startup + (grouped ? 0 : cost.per_tuple);
+		path->total_cost += cost.startup + ngroups * cost.per_tuple;
+		if (grouped)
+			path->rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0, JOIN_INNER,
+																		NULL));
+	}
+	path->startup_cost += target->cost.startup;
+	path->total_cost += target->cost.startup + target->cost.per_tuple * path->rows;
+}
+
+/*
+ * The path that computes the outputs from an input; columns are the Vars to
+ * group by, NIL: one group of all rows.
+ */
+static CustomPath *
+MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, PathTarget *target,
+			const BucketInput *input, const AggOutputs *outputs, List *having, List *columns,
+			BucketAggMode mode, BucketAggStage stage, double ngroups)
+{
+	List	   *keys = mode == BUCKET_AGG_BY_KEY ? columns : FirstVars(input);
+	/* groups by other columns than the key see some of its pairs only */
+	List	   *sides = mode == BUCKET_AGG_HASHED ? NIL : CountedSides(input->path, outputs->outputs);
+	Path	   *child = sides != NIL ? CountedJoinPath(input->path) : input->path;
+	double		rows = sides != NIL ? CountedRows(input->path) : input_rel->rows;
+	CustomPath *path = MakeCustomPath(output_rel, target, child,
+									  list_make5(outputs->outputs, outputs->inputs, having, keys,
+												 list_make2_int(mode, stage)));
+	double		work = AdvanceCost(outputs, mode) +
+		list_length(columns) * (mode == BUCKET_AGG_HASHED ? HASH_COST : 2 * ADVANCE_COST);
+
+	path->custom_private = lappend(path->custom_private, sides);
+	path->path.parallel_safe = output_rel->consider_parallel && !input->holds_routed;
+	path->path.rows = ngroups;
+	path->path.total_cost = child->total_cost + ngroups * cpu_tuple_cost +
+		rows * (work * cpu_operator_cost + outputs->per_row);
+	path->path.startup_cost = mode == BUCKET_AGG_BY_KEY ? child->startup_cost :
+		path->path.total_cost - ngroups * cpu_tuple_cost;
+	AddResultCosts(root, &path->path, having, columns != NIL);
+	return path;
+}
+
+/* How many processes can share the work of a path over the input; 0: it is for one. */
+static int
+AggWorkers(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+		   const BucketInput *input)
+{
+	if (!output_rel->consider_parallel || input->holds_routed)
+		return 0;
+	return PartialWorkers(root, input_rel, input->pages);
+}
+
+/*
+ * What each of several processes computes: columns to group by, and a partial
+ * aggregate for each aggregate call, as core marks it.  With "packed" its
+ * value is a packed cell, else core's transition value.
+ */
+static PathTarget *
+PartialTarget(PlannerInfo *root, const AggOutputs *outputs, bool packed, AggOutputs *partial)
+{
+	PathTarget *target = create_empty_pathtarget();
+	ListCell   *lc;
+
+	*partial = *outputs;
+	partial->outputs = NIL;
+	foreach(lc, outputs->outputs)
+	{
+		Expr	   *output = copyObject(lfirst(lc));
+
+		if (IsA(output, Aggref))
+		{
+			Aggref	   *aggref = (Aggref *) output;
+
+			mark_partial_aggref(aggref, AGGSPLIT_INITIAL_SERIAL);
+			if (packed)
+			{
+				aggref->aggtype = BYTEAOID;
+				aggref->aggcollid = InvalidOid;
+			}
+		}
+		partial->outputs = lappend(partial->outputs, output);
+		add_column_to_pathtarget(target, output, 0);
+	}
+	return set_pathtarget_cost_width(root, target);
+}
+
+/* Is the result of every aggregate its transition value, which core can combine? */
+static bool
+ResultsCombine(const AggOutputs *outputs)
+{
+	ListCell   *lc;
+
+	foreach(lc, outputs->outputs)
+	{
+		Aggref	   *aggref = lfirst(lc);
+
+		if (IsA(aggref, Aggref) && aggref->aggtranstype != aggref->aggtype)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The same in several processes.  Above Gather core's aggregate combines the
+ * results of one group if it can, else a BucketAggregate.
+ */
+static void
+AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+				  const BucketInput *input, const AggOutputs *outputs, List *having,
+				  List *columns, double ngroups)
+{
+	BucketAggMode mode = columns != NIL ? BUCKET_AGG_HASHED : BUCKET_AGG_ALL;
+	bool		packed = columns != NIL || !ResultsCombine(outputs);
+	PathTarget *target;
+	AggOutputs	partial;
+	CustomPath *path;
+	Path	   *gather;
+	AggClauseCosts costs;
+	double		rows;
+	int			workers = AggWorkers(root, input_rel, grouped_rel, input);
+
+	if (workers == 0)
+		return;
+	target = PartialTarget(root, outputs, packed, &partial);
+	path = MakeAggPath(root, input_rel, grouped_rel, target, input, &partial, NIL, columns, mode,
+					   packed ? BUCKET_AGG_PARTIAL : BUCKET_AGG_COMPLETE, ngroups);
+	/* all of its cost stands before its first row; each process may have all groups */
+	path->path.total_cost = path->path.startup_cost;
+	MakePartial((Path *) path, 0, workers);
+	path->path.rows = ngroups;
+	path->path.total_cost += ngroups * cpu_tuple_cost;
+	rows = ngroups * (workers + 1);
+	gather = (Path *) create_gather_path(root, grouped_rel, (Path *) path, target, NULL, &rows);
+	if (!packed)
+	{
+		MemSet(&costs, 0, sizeof(costs));
+		get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
+		add_path(grouped_rel, (Path *)
+				 create_agg_path(root, grouped_rel, gather, grouped_rel->reltarget, AGG_PLAIN,
+								 AGGSPLIT_FINAL_DESERIAL, NIL, having, &costs, 1));
+		return;
+	}
+	path = MakeCustomPath(grouped_rel, grouped_rel->reltarget, gather,
+						  list_make5(outputs->outputs, NIL, having, NIL,
+									 list_make2_int(mode, BUCKET_AGG_FINAL)));
+	path->custom_private = lappend(path->custom_private, NIL);
+	path->path.rows = ngroups;
+	path->path.startup_cost = gather->total_cost +
+		rows * cpu_operator_cost * (outputs->naggs + list_length(columns));
+	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost;
+	AddResultCosts(root, &path->path, having, columns != NIL);
+	add_path(grouped_rel, (Path *) path);
+}
+
+/*
+ * The columns to group by when groups can be found by a hash of them: types
+ * with a key class, compared as the class does.  NIL: they cannot.
+ */
+static List *
+HashColumns(PlannerInfo *root)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, BfGroupClause(root))
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+		KeyClass	keyclass;
+
+		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
+			!CollationAllows(keyclass, exprCollation(expr), false))
+			return NIL;
+		while (IsA(expr, RelabelType))
+			expr = (Node *) ((RelabelType *) expr)->arg;
+		if (!IsA(expr, Var) || ((Var *) expr)->varattno <= 0 ||
+			KeyClassOfType(getBaseType(((Var *) expr)->vartype)) != keyclass)
+			return NIL;
+		columns = list_append_unique(columns, expr);
+	}
+	return columns;
+}
+
+/* Memory of so many groups. */
+static double
+GroupMemory(RelOptInfo *input_rel, const AggOutputs *outputs, double ngroups)
+{
+	return ngroups * (GROUP_BYTES + outputs->naggs * (sizeof(AggCell) + 16.0) +
+					  input_rel->reltarget->width);
+}
+
+void
+FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+{
+	Query	   *parse = root->parse;
+	List	   *having = (List *) parse->havingQual;
+	List	   *columns = NIL;
+	double		ngroups = 1;
+	AggOutputs	outputs;
+	BucketInput *best = NULL;
+	ListCell   *lc;
+
+	if ((!parse->hasAggs && parse->groupClause == NIL) || parse->groupingSets != NIL ||
+		parse->hasTargetSRFs || root->rowMarks != NIL || IS_DUMMY_REL(input_rel) ||
+		grouped_rel->reloptkind != RELOPT_UPPER_REL || root->numOrderedAggs > 0 ||
+		!bms_is_empty(input_rel->lateral_relids))
+		return;
+	foreach(lc, BucketInputs(root, input_rel))
+	{
+		BucketInput *input = lfirst(lc);
+
+		if (best == NULL || input->path->total_cost < best->path->total_cost)
+			best = input;
+	}
+	if (best == NULL)
+		return;
+	if (parse->groupClause != NIL)
+	{
+		columns = enable_hashagg ? HashColumns(root) : NIL;
+		if (columns == NIL)
+			return;
+		ngroups = estimate_num_groups(root, columns, input_rel->rows, NULL, NULL);
+	}
+	if (!BatchOutputs(root, best, columns,
+					  list_concat_copy(grouped_rel->reltarget->exprs, having), &outputs) ||
+		outputs.outputs == NIL || (columns == NIL && outputs.naggs < list_length(outputs.outputs)) ||
+		(columns != NIL && GroupMemory(input_rel, &outputs, ngroups) > get_hash_memory_limit()))
+		return;
+	/* all of the columns, also those that are not shown */
+	foreach(lc, columns)
+		outputs.outputs = list_append_unique(outputs.outputs, lfirst(lc));
+	add_path(grouped_rel, (Path *)
+			 MakeAggPath(root, input_rel, grouped_rel, grouped_rel->reltarget, best, &outputs, having,
+						 columns, columns != NIL ? BUCKET_AGG_HASHED : BUCKET_AGG_ALL,
+						 BUCKET_AGG_COMPLETE, ngroups));
+	AddPartialAggPath(root, input_rel, grouped_rel, best, &outputs, having, columns, ngroups);
+}
+
+/* The column that stands for each key in the grouping clauses, or in the input, in the order of the keys. */
+static List *
+GroupedVars(const BucketInput *input, List *exprs)
+{
+	List	   *vars = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		/* of a merged key, and of one that is fixed to a value and not grouped by */
+		Node	   *column = linitial(input->vars[k]);
+		ListCell   *lc;
+
+		foreach(lc, exprs)
+		{
+			Node	   *expr = StripCasts(lfirst(lc));
+
+			if (BucketInputKey(input, expr) != k)
+				continue;
+			if (IsA(expr, Var))
+				column = expr;
+			break;
+		}
+		vars = lappend(vars, column);
+	}
+	return vars;
+}
+
+bool
+FusedByKey(const Path *path)
+{
+	const CustomPath *custom = (const CustomPath *) path;
+
+	return IsA(path, CustomPath) && custom->methods == &bucket_agg_path_methods &&
+		linitial_int(list_nth(custom->custom_private, PATH_MODE)) == BUCKET_AGG_BY_KEY;
+}
+
+bool
+FusedHashed(const Path *path)
+{
+	const CustomPath *custom = (const CustomPath *) path;
+	List	   *mode;
+
+	if (!IsA(path, CustomPath) || custom->methods != &bucket_agg_path_methods)
+		return false;
+	mode = list_nth(custom->custom_private, PATH_MODE);
+	return linitial_int(mode) == BUCKET_AGG_HASHED && lsecond_int(mode) != BUCKET_AGG_PARTIAL;
+}
+
+Path *
+FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+				  bool distinct, const BucketInput *input)
+{
+	/* core leaves the distinct relation's own target empty */
+	PathTarget *target = distinct ? input_rel->reltarget : output_rel->reltarget;
+	List	   *having = distinct ? NIL : (List *) root->parse->havingQual;
+	List	   *exprs = get_sortgrouplist_exprs(distinct ? BfDistinctClause(root) : BfGroupClause(root),
+												root->processed_tlist);
+	AggOutputs	outputs;
+
+	if (!bms_is_empty(input_rel->lateral_relids) ||
+		!BatchOutputs(root, input, NIL, list_concat_copy(target->exprs, having), &outputs) ||
+		outputs.outputs == NIL)
+		return NULL;
+	return (Path *) MakeAggPath(root, input_rel, output_rel, target, input, &outputs, having,
+								GroupedVars(input, exprs), BUCKET_AGG_BY_KEY, BUCKET_AGG_COMPLETE,
+								estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL));
+}
+
+Path *
+FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+						 bool distinct, const BucketInput *input)
+{
+	int			workers = AggWorkers(root, input_rel, output_rel, input);
+	Path	   *path = workers == 0 ? NULL :
+		FusedGroupingPath(root, input_rel, output_rel, distinct, input);
+
+	if (path != NULL)
+		MakePartial(path, path->startup_cost, workers);
+	return path;
+}
+
+/* Add an entry to what the scan tuple is made of. */
+static void
+AddOutput(CustomScan *cscan, Node *output, BucketAggRole role, List **roles)
+{
+	AttrNumber	resno = (AttrNumber) (list_length(cscan->custom_scan_tlist) + 1);
+
+	cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
+									   makeTargetEntry((Expr *) copyObject(output), resno, NULL, false));
+	*roles = lappend_int(*roles, role);
+}
+
+/* Add an expression that is computed from the input columns; returns its place. */
+static int
+AddExpression(CustomScan *cscan, Node *expr)
+{
+	cscan->custom_exprs = lappend(cscan->custom_exprs, copyObject(expr));
+	return list_length(cscan->custom_exprs) - 1;
+}
+
+static Plan *
+PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+			  List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *cscan = makeNode(CustomScan);
+	Plan	   *child = linitial(custom_plans);
+	List	   *private = best_path->custom_private;
+	bool		final = lsecond_int(list_nth(private, PATH_MODE)) == BUCKET_AGG_FINAL;
+	BatchInputKind kind = KindOfChild(child);
+	List	   *roles = NIL;
+	List	   *columns = NIL;
+	List	   *args = NIL;
+	List	   *filters = NIL;
+	ListCell   *lc;
+
+	foreach(lc, (List *) list_nth(private, PATH_OUTPUTS))
+	{
+		Node	   *output = lfirst(lc);
+		Aggref	   *aggref = IsA(output, Aggref) ? (Aggref *) output : NULL;
+		Var		   *var = aggref ? AggColumn(aggref) : (Var *) output;
+		Node	   *arg = aggref && !var ? AggArgument(aggref) : NULL;
+
+		AddOutput(cscan, output, aggref ? BUCKET_AGG_AGGREGATE : BUCKET_AGG_COLUMN, &roles);
+		if (final)
+			columns = lappend_int(columns, foreach_current_index(lc));
+		else
+			columns = lappend_int(columns, var ? ColumnOfChild(child, kind, (Node *) var) : -1);
+		args = lappend_int(args, !final && arg ? AddExpression(cscan, arg) : -1);
+		filters = lappend_int(filters, !final && aggref && aggref->aggfilter ?
+							  AddExpression(cscan, (Node *) aggref->aggfilter) : -1);
+	}
+	foreach(lc, (List *) list_nth(private, PATH_INPUTS))
+	{
+		/* what is grouped by stands there already */
+		if (list_member(list_nth(private, PATH_OUTPUTS), lfirst(lc)))
+			continue;
+		AddOutput(cscan, lfirst(lc), BUCKET_AGG_INPUT, &roles);
+		columns = lappend_int(columns, ColumnOfChild(child, kind, lfirst(lc)));
+		args = lappend_int(args, -1);
+		filters = lappend_int(filters, -1);
+	}
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.plan.qual = list_nth(private, PATH_HAVING);
+	cscan->scan.scanrelid = 0;
+	cscan->flags = best_path->flags;
+	cscan->custom_plans = custom_plans;
+	cscan->custom_private = list_make5(roles, columns, args, filters,
+									   KeyColumns(child, kind, list_nth(private, PATH_KEYS)));
+	cscan->custom_private = lappend(cscan->custom_private, list_make1_int(kind));
+	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_MODE));
+	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_SIDES));
+	cscan->methods = &bucket_agg_scan_methods;
+	return (Plan *) cscan;
+}

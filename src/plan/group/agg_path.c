@@ -1,0 +1,299 @@
+/*
+ * agg_path.c
+ *	  GROUP BY and DISTINCT on the bucket key without hash and sort.
+ *
+ * Rows that come bucket by bucket, sorted inside, have all rows of a key next
+ * to each other.  They are not sorted as a whole, so no order is claimed; but
+ * core's Agg in sorted mode compares neighbouring rows only, which is all
+ * that is needed.  (Never core's Incremental Sort over such a stream: it
+ * believes that an open group sorts last.)  Where groups are smaller than a
+ * key, or their rows are wanted in an order, the rows of each key are sorted
+ * among themselves (BucketRows).
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "compat.h"
+#include "guc.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
+#include "plan/group/agg_fused.h"
+#include "plan/group/agg_path.h"
+#include "plan/group/window_path.h"
+#include "plan/key/bucketed.h"
+#include "plan/key/join_keys.h"
+#include "plan/rel/batch_qual.h"
+#include "plan/rel/partial_path.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+static create_upper_paths_hook_type prev_upper_hook = NULL;
+
+BucketReason
+GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses, bool *others)
+{
+	Bitmapset  *found = NULL;
+	int			nfound;
+	ListCell   *lc;
+
+	*others = false;
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+		KeyClass	keyclass;
+		int			k = BucketInputKey(input, expr);
+
+		if (k < 0)
+		{
+			*others = true;
+			continue;
+		}
+		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
+			!KeyClassesMeet(keyclass, input->classes[k]))
+			return REASON_TYPE_CLASS;
+		if (!CollationAllows(keyclass, exprCollation(expr), false))
+			return REASON_COLLATION;
+		found = bms_add_member(found, k);
+	}
+	if (found == NULL)
+		return REASON_KEY_NOT_GROUPED;
+	nfound = bms_num_members(found);
+	for (int k = 0; k < input->nkeys; k++)
+		nfound += !bms_is_member(k, found) && KeyIsConstant(root, input, k);
+	return nfound < input->nkeys ? REASON_GROUP_KEY_SUBSET : REASON_NONE;
+}
+
+/* What the query asks for besides the keys. */
+static BucketReason
+CheckQuery(PlannerInfo *root, bool distinct)
+{
+	Query	   *parse = root->parse;
+
+	if (!bf_enable || !bf_enable_bucketagg)
+		return REASON_DISABLED;
+	if (root->rowMarks != NIL)
+		return REASON_ROW_MARKS;
+	if (parse->hasTargetSRFs)
+		return REASON_SET_RETURNING;
+	if (distinct)
+	{
+		if (parse->hasAggs || parse->hasWindowFuncs || parse->groupClause != NIL ||
+			parse->groupingSets != NIL)
+			return REASON_DISTINCT_OF_GROUPS;
+		return BfDistinctClause(root) == NIL ? REASON_CONSTANT_KEY : REASON_NONE;
+	}
+	if (parse->groupingSets != NIL)
+		return REASON_GROUPING_SETS;
+	return BfGroupClause(root) == NIL ? REASON_CONSTANT_KEY : REASON_NONE;
+}
+
+/*
+ * How the rows of a key must be sorted so that groups stand together in it,
+ * and come as the query wants them: DISTINCT ON takes the first row by ORDER
+ * BY, and aggregates with DISTINCT or ORDER BY, of which core may have decided
+ * that the input comes sorted for them, do not sort themselves then.
+ */
+static BucketReason
+OrderInKey(PlannerInfo *root, RelOptInfo *input_rel, bool distinct, const BucketInput *input,
+		   bool others, RowOrder *order)
+{
+	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
+
+	memset(order, 0, sizeof(*order));
+	if (others && !RowOrderAddGroups(root, input_rel, input, order, clauses, root->processed_tlist))
+		return REASON_GROUP_KEY_SUPERSET;
+	if (!distinct)
+		return RowOrderAddPathkeys(input_rel, order, BfAggregatePathkeys(root)) ?
+			REASON_NONE : REASON_ORDERED_AGGREGATE;
+	if (!root->parse->hasDistinctOn)
+		return REASON_NONE;
+	return RowOrderAddClauses(order, input, root->parse->sortClause, root->processed_tlist) ?
+		REASON_NONE : REASON_DISTINCT_ON;
+}
+
+BucketReason
+GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel, bool distinct,
+			  BucketInput **input, RowOrder *order)
+{
+	BucketReason result = CheckQuery(root, distinct);
+	ListCell   *lc;
+
+	*input = NULL;
+	memset(order, 0, sizeof(*order));
+	if (result != REASON_NONE)
+		return result;
+	if (IS_DUMMY_REL(input_rel))
+		return REASON_PROVEN_EMPTY;
+	result = REASON_NOT_BUCKETED;
+	foreach(lc, BucketInputs(root, input_rel))
+	{
+		BucketInput *candidate = lfirst(lc);
+		bool		others;
+		RowOrder	wanted;
+		BucketReason reason = GroupsByKey(root, candidate, distinct ? BfDistinctClause(root) :
+										  BfGroupClause(root), &others);
+
+		if (reason == REASON_NONE)
+			reason = OrderInKey(root, input_rel, distinct, candidate, others, &wanted);
+		if (*input == NULL || reason == REASON_NONE || result == REASON_KEY_NOT_GROUPED)
+		{
+			*input = candidate;
+			result = reason;
+		}
+		if (reason == REASON_NONE)
+		{
+			*order = wanted;
+			break;
+		}
+	}
+	return result;
+}
+
+/*
+ * The first row of each group, or an Agg in sorted mode, over rows of which
+ * those of a group stand together.
+ */
+static Path *
+GroupedPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+			bool distinct, Path *rows_path)
+{
+	List	   *clauses = distinct ? BfDistinctClause(root) : BfGroupClause(root);
+	List	   *exprs = get_sortgrouplist_exprs(clauses, root->processed_tlist);
+	double		ngroups = estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL);
+	Path	   *path = (Path *) create_projection_path(root, input_rel, rows_path,
+													   input_rel->reltarget);
+	AggClauseCosts costs;
+
+	/* one process of several sees its share of the keys */
+	ngroups = clamp_row_est(ngroups * Min(1.0, rows_path->rows / Max(input_rel->rows, 1)));
+	if (distinct && root->parse->hasDistinctOn)
+	{
+		GroupPath  *group = create_group_path(root, output_rel, path, clauses, NIL, ngroups);
+
+		/* core leaves the distinct relation's own target empty */
+		group->path.pathtarget = input_rel->reltarget;
+		return (Path *) group;
+	}
+	MemSet(&costs, 0, sizeof(costs));
+	if (!distinct)
+		get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	return (Path *)
+		create_agg_path(root, output_rel, path,
+						distinct ? input_rel->reltarget : output_rel->reltarget,
+						AGG_SORTED, AGGSPLIT_SIMPLE, clauses,
+						distinct ? NIL : (List *) root->parse->havingQual,
+						&costs, ngroups);
+}
+
+Path *
+RowsForGroups(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input,
+			  const RowOrder *order, int workers)
+{
+	Path	   *ready = workers > 0 ? input->partial_rows_path : input->rows_path;
+
+	if (order->exprs == NIL && ready != NULL)
+		return ready;
+	return BucketRowsPath(root, input_rel, input, order, workers);
+}
+
+List *
+GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+			  bool distinct, const BucketInput *input, const RowOrder *order)
+{
+	Path	   *rows = RowsForGroups(root, input_rel, input, order, 0);
+	Path	   *fused;
+	List	   *paths = NIL;
+
+	if (rows != NULL)
+		paths = lappend(paths, GroupedPath(root, input_rel, output_rel, distinct, rows));
+	if (order->exprs != NIL || (distinct && root->parse->hasDistinctOn))
+		return paths;
+	fused = FusedGroupingPath(root, input_rel, output_rel, distinct, input);
+	return fused ? lappend(paths, fused) : paths;
+}
+
+/*
+ * The paths of which every process does a share.  All rows of a key are in one
+ * process, so its groups are complete: they can be gathered, or go on in the
+ * workers when the query is a subquery.
+ */
+static List *
+PartialGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+					 bool distinct, const BucketInput *input, const RowOrder *order)
+{
+	int			workers = Min(PartialWorkers(root, input_rel, input->pages), (int) input->nbuckets);
+	Path	   *rows = workers == 0 || input->holds_routed ? NULL :
+		RowsForGroups(root, input_rel, input, order, workers);
+	Path	   *fused;
+	List	   *paths = NIL;
+
+	if (rows != NULL)
+	{
+		Path	   *grouped = GroupedPath(root, input_rel, output_rel, distinct, rows);
+
+		if (grouped->parallel_safe)
+			paths = lappend(paths, grouped);
+	}
+	if (order->exprs != NIL || (distinct && root->parse->hasDistinctOn))
+		return paths;
+	fused = FusedPartialGroupingPath(root, input_rel, output_rel, distinct, input);
+	return fused ? lappend(paths, fused) : paths;
+}
+
+static void
+AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct)
+{
+	BucketInput *input;
+	RowOrder	order;
+	ListCell   *lc;
+
+	if (output_rel->reloptkind != RELOPT_UPPER_REL ||
+		GroupingCheck(root, input_rel, distinct, &input, &order) != REASON_NONE)
+		return;
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, &order))
+		add_path(output_rel, lfirst(lc));
+	if (!output_rel->consider_parallel)
+		return;
+	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input, &order))
+	{
+		Path	   *path = lfirst(lc);
+		double		rows = path->rows * path->parallel_workers;
+
+		add_path(output_rel, (Path *)
+				 create_gather_path(root, output_rel, path, path->pathtarget, NULL, &rows));
+	}
+	/* others than those below Gather, since core frees the ones that are beaten */
+	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input, &order))
+		add_partial_path(output_rel, lfirst(lc));
+}
+
+static void
+UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+			   RelOptInfo *output_rel, void *extra)
+{
+	if (prev_upper_hook)
+		prev_upper_hook(root, stage, input_rel, output_rel, extra);
+	if (!bf_enable || !bf_enable_bucketagg)
+		return;
+	if (stage == UPPERREL_GROUP_AGG)
+	{
+		AddGroupingPaths(root, input_rel, output_rel, false);
+		FusedAggPath(root, input_rel, output_rel);
+	}
+	else if (stage == UPPERREL_DISTINCT)
+		AddGroupingPaths(root, input_rel, output_rel, true);
+	else if (stage == UPPERREL_WINDOW)
+		WindowAddPaths(root, input_rel, output_rel);
+}
+
+void
+AggPathInit(void)
+{
+	prev_upper_hook = create_upper_paths_hook;
+	create_upper_paths_hook = UpperPathsHook;
+}

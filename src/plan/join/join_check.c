@@ -1,0 +1,187 @@
+/*
+ * join_check.c
+ *	  May a join be made by buckets?
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "compat.h"
+#include "guc.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "plan/join/join_check.h"
+
+/*
+ * Can the output of these relations be put together from their columns?  Of
+ * a table whole rows and tableoid can be made.  Other system columns, and
+ * placeholder expressions, which must be computed below the join that may
+ * null them, cannot.
+ */
+static BucketReason
+CheckTarget(List *exprs, bool base)
+{
+	List	   *vars = pull_var_clause((Node *) exprs, PVC_INCLUDE_PLACEHOLDERS |
+									   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (!IsA(var, Var))
+			return REASON_PLACEHOLDER;
+		if (var->varattno <= 0 &&
+			!(base && (var->varattno == 0 || var->varattno == TableOidAttributeNumber)))
+			return REASON_SYSTEM_COLUMN;
+	}
+	return REASON_NONE;
+}
+
+/* Is an input usable: complete in itself, its columns at hand, not the target of the statement? */
+static BucketReason
+CheckInput(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
+		return REASON_PARTITIONED;
+	if (!bms_is_empty(rel->lateral_relids))
+		return REASON_LATERAL;
+	if (IS_DUMMY_REL(rel))
+		return REASON_PROVEN_EMPTY;
+	if (bms_overlap(rel->relids, root->all_result_relids))
+		return REASON_ROW_MARKS;
+	return CheckTarget(rel->reltarget->exprs, rel->reloptkind == RELOPT_BASEREL);
+}
+
+/* Volatile conditions keep core's order of evaluation; one-time filters are core's. */
+static BucketReason
+CheckClauses(List *restrictlist)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->pseudoconstant)
+			return REASON_ONE_TIME_FILTER;
+		if (contain_volatile_functions((Node *) rinfo->clause))
+			return REASON_VOLATILE;
+	}
+	return REASON_NONE;
+}
+
+/* Does the statement let joins be made by buckets? */
+static BucketReason
+CheckStatement(PlannerInfo *root)
+{
+	if (!bf_enable || !bf_enable_bucketjoin)
+		return REASON_DISABLED;
+
+	/*
+	 * Under a row mark EvalPlanQual re-runs the join for one marked row; this
+	 * node would return all rows again.
+	 */
+	return root->rowMarks != NIL ? REASON_ROW_MARKS : REASON_NONE;
+}
+
+BucketReason
+JoinCheck(JoinCandidate *join)
+{
+	PlannerInfo *root = join->root;
+	BucketReason reason = CheckStatement(root);
+
+	join->culprit = NULL;
+	if (reason != REASON_NONE)
+		return reason;
+	join->outers = BucketInputs(root, join->outerrel);
+	join->inners = join->outers == NIL ? NIL : BucketInputs(root, join->innerrel);
+	if (join->inners == NIL)
+	{
+		join->culprit = join->outers == NIL ? join->outerrel : join->innerrel;
+		return REASON_NOT_BUCKETED;
+	}
+	return JoinCheckForm(join);
+}
+
+BucketReason
+JoinCheckForm(JoinCandidate *join)
+{
+	RelOptInfo *inputs[2] = {join->outerrel, join->innerrel};
+	BucketReason reason = CheckStatement(join->root);
+
+	if (reason != REASON_NONE)
+		return reason;
+	for (int i = 0; i < 2; i++)
+	{
+		reason = CheckInput(join->root, inputs[i]);
+		if (reason != REASON_NONE)
+		{
+			join->culprit = inputs[i];
+			return reason;
+		}
+	}
+	if (!bms_is_empty(join->joinrel->lateral_relids))
+		return REASON_LATERAL;
+	/* somebody else keeps his own things with the join */
+	if (!BucketedAllowed(join->joinrel))
+		return REASON_NOT_BUCKETED;
+	reason = CheckTarget(join->joinrel->reltarget->exprs, true);
+	if (reason == REASON_NONE)
+		reason = CheckClauses(join->restrictlist);
+	if (reason == REASON_NONE)
+		JoinClausesSplit(join->restrictlist, join->jointype, join->joinrel, &join->clauses);
+	return reason;
+}
+
+bool
+IsJoinEquality(RestrictInfo *rinfo)
+{
+	return rinfo->can_join && rinfo->mergeopfamilies != NIL && IsA(rinfo->clause, OpExpr) &&
+		list_length(((OpExpr *) rinfo->clause)->args) == 2;
+}
+
+/* A table of ours among the relations of a query level. */
+static bool
+LevelHoldsBucketedTable(PlannerInfo *root)
+{
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		RelOptInfo *rel = root->simple_rel_array[i];
+
+		if (rel != NULL && (BucketRelInfoGet(rel) != NULL ||
+							(rel->subroot != NULL && LevelHoldsBucketedTable(rel->subroot))))
+			return true;
+	}
+	return false;
+}
+
+bool
+HoldsBucketedTable(PlannerInfo *root, RelOptInfo *rel)
+{
+	int			rti = -1;
+
+	while ((rti = bms_next_member(rel->relids, rti)) >= 0)
+	{
+		RelOptInfo *base = rti < root->simple_rel_array_size ? root->simple_rel_array[rti] : NULL;
+		ListCell   *lc;
+
+		if (base == NULL)
+			continue;
+		if (BucketRelInfoGet(base) != NULL)
+			return true;
+		if (base->subroot != NULL && LevelHoldsBucketedTable(base->subroot))
+			return true;
+		if (!IS_SIMPLE_REL(base) || !planner_rt_fetch(rti, root)->inh)
+			continue;
+		foreach(lc, root->append_rel_list)
+		{
+			AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+			RelOptInfo *childrel = root->simple_rel_array[child->child_relid];
+
+			if (child->parent_relid == rti && childrel != NULL &&
+				HoldsBucketedTable(root, childrel))
+				return true;
+		}
+	}
+	return false;
+}

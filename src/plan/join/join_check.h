@@ -1,0 +1,58 @@
+/*
+ * join_check.h
+ *	  May a join be made by buckets?  One test, for the planner and for those
+ *	  who ask why not.
+ */
+#ifndef BF_JOIN_CHECK_H
+#define BF_JOIN_CHECK_H
+
+#include "plan/key/join_keys.h"
+#include "plan/reason.h"
+
+/* A join that could become a bucket join. */
+typedef struct JoinCandidate
+{
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	RelOptInfo *outerrel;
+	RelOptInfo *innerrel;
+	JoinType	jointype;
+	List	   *restrictlist;	/* RestrictInfos */
+
+	/* set by JoinCheck */
+	List	   *outers;			/* ways to deliver the inputs: BucketInput */
+	List	   *inners;
+	JoinClauses clauses;
+	RelOptInfo *culprit;		/* which relation the reason is about, or NULL */
+} JoinCandidate;
+
+/*
+ * Everything but the keys: REASON_NONE when a bucket join is possible for
+ * each pair of outers and inners whose keys match.
+ */
+extern BucketReason JoinCheck(JoinCandidate *join);
+
+/* The part of it that asks nothing of buckets. */
+extern BucketReason JoinCheckForm(JoinCandidate *join);
+
+/*
+ * Where no pair of inputs fits: ways to route the rows of one of them to the
+ * buckets of the other.  They are put beside the ways in outers or inners;
+ * two that are routed make no pair.  False when there is none.
+ */
+extern bool JoinRoutes(JoinCandidate *join);
+
+/* The same and the keys, in words.  rejection->code is REASON_NONE when a bucket join is possible. */
+extern void JoinReason(JoinCandidate *join, Rejection *rejection);
+
+/* Does a relation hold a bucketed table, itself, in a partition or in a subquery? */
+extern bool HoldsBucketedTable(PlannerInfo *root, RelOptInfo *rel);
+
+/* An equality that core could join by? */
+extern bool IsJoinEquality(RestrictInfo *rinfo);
+
+/* Why a relation is not bucketed, in words. */
+extern void NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join,
+							  Rejection *rejection);
+
+#endif							/* BF_JOIN_CHECK_H */

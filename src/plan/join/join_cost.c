@@ -1,0 +1,206 @@
+/*
+ * join_cost.c
+ *	  What a bucket join costs.
+ *
+ * Where a constant stands for time, cpu_operator_cost (0.0025 by default) is
+ * taken for 10 ns, which is what core's joins come to on today's machines.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "compat.h"
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "plan/join/join_cost.h"
+
+/* making the key of a row, and merging a row; in units of cpu_operator_cost */
+#define KEY_COST 0.06
+#define MERGE_COST 0.2
+/* rows of a side that are looked at to find the place of one of the other side */
+#define GALLOP 4.0
+/* handing a joined row to the executor, in units of cpu_tuple_cost */
+#define PAIR_COST 0.5
+
+/*
+ * Hashing a row, packing it, sorting its bucket and reading it into a batch, in
+ * units of cpu_tuple_cost: 40 to 60 ns, which is 0.01 to 0.015.  Core's
+ * estimates for hash tables leave out what it takes to wait for memory, a
+ * factor of two and more; so that the two compare, this becomes less where the
+ * hash table would not fit into the caches: from so many bytes on by this part
+ * each time they double, down to a half.
+ */
+#define ROUTE_COST 1.5
+#define CACHED_BYTES (8.0 * 1024 * 1024)
+#define UNCACHED_FACTOR 0.5
+#define MOST_UNCACHED 2.0
+/* the same where rows of one bucket have keys to be compared: per comparison, in units of cpu_operator_cost */
+#define COMPARE_COST 1.0
+/* beginning, and what is done for each group of buckets; in units of cpu_operator_cost */
+#define ROUTE_START_COST 2500.0
+#define ROUTE_GROUP_COST 2.0
+
+/* beside the row, bytes for sorting it, and for sorting it in temporary files */
+#define SORT_BYTES 32.0
+#define FILE_SORT_BYTES 48.0
+
+/*
+ * Writing rows to temporary files and reading them back, if they do not fit
+ * into work_mem; and the same once more, with comparisons, if a bucket does
+ * not fit.
+ */
+static Cost
+SpillCost(const BucketInput *input, double rows)
+{
+	double		memory = work_mem * 1024.0;
+	double		width = MAXALIGN(input->path->pathtarget->width + 1);
+	double		bucket_rows = rows / input->nbuckets;
+	double		bucket = bucket_rows * (width + SORT_BYTES);
+	Cost		page_cost = 0.75 * seq_page_cost + 0.25 * random_page_cost;
+	Cost		cost = 0;
+
+	if (rows * width + bucket > memory)
+		cost += 2 * rows * width / BLCKSZ * page_cost;
+	if (bucket > memory)
+		cost += 2 * rows * (width + FILE_SORT_BYTES) / BLCKSZ * page_cost +
+			rows * log2(Max(bucket_rows, 2)) * cpu_operator_cost;
+	return cost;
+}
+
+/* Memory of the rows of an input in a hash table: the row, its header, the entry of its bucket, and its share of those. */
+static double
+HashTableBytes(const BucketInput *input)
+{
+	return input->path->rows * (MAXALIGN(input->path->pathtarget->width) + MAXALIGN(SizeofMinimalTupleHeader) +
+						 2 * sizeof(void *));
+}
+
+/* How many times longer it takes than core thinks to join the two by a hash table of the smaller one. */
+static double
+UncachedFactor(const BucketInput *a, const BucketInput *b)
+{
+	double		bytes = Min(HashTableBytes(a), HashTableBytes(b));
+
+	if (bytes <= CACHED_BYTES)
+		return 1.0;
+	return Min(1.0 + UNCACHED_FACTOR * log2(bytes / CACHED_BYTES), MOST_UNCACHED);
+}
+
+/* Hashing, sorting and reading back the rows of an input that is routed to be joined with another, without making them. */
+static Cost
+RoutingCost(const BucketInput *input, const BucketInput *other)
+{
+	double		rows = Max(input->path->rows, 2);
+	bool		strings = input->classes[0] == KEYCLASS_TEXT ||
+		input->classes[0] == KEYCLASS_BPCHAR || input->classes[0] == KEYCLASS_BYTEA;
+
+	return (ROUTE_START_COST + input->nbuckets * ROUTE_GROUP_COST) * cpu_operator_cost +
+		rows * (ROUTE_COST / UncachedFactor(input, other) * cpu_tuple_cost +
+				(strings ? log2(rows) * COMPARE_COST * cpu_operator_cost : 0)) +
+		SpillCost(input, rows);
+}
+
+/* Pairs with equal keys: what reaches the join filter. */
+static double
+CandidatePairs(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner,
+			   const JoinClauses *clauses, SpecialJoinInfo *sjinfo)
+{
+	List	   *keyclauses = list_difference_ptr(clauses->joinquals, clauses->residual);
+
+	if (clauses->residual == NIL)
+		return joinrel->rows;
+	return clamp_row_est(outer->rows * inner->rows *
+						 clauselist_selectivity(root, keyclauses, 0, JOIN_INNER, sjinfo));
+}
+
+/* Are all rows of a side wanted, with or without a match? */
+static bool
+IsPreserved(JoinType jointype, int side)
+{
+	return jointype == JOIN_FULL || (side == 0 && (jointype == JOIN_LEFT || jointype == JOIN_ANTI));
+}
+
+/*
+ * Cost of reading a side and merging its rows.  So many rows of the other side
+ * lie in some of the blocks of a side that is bucketed; the merge leaves out
+ * the other blocks, unless all rows are wanted.
+ */
+static Cost
+SideCost(const BucketInput *input, double rows, double other_rows, bool preserved)
+{
+	Path	   *path = input->path;
+	double		share = 1.0;
+	Cost		cost = 0;
+
+	if (!input->routed)
+	{
+		if (!preserved && input->pieces > 1)
+			share = 1.0 - pow(1.0 - 1.0 / input->pieces, other_rows);
+		cost = path->total_cost - path->startup_cost;
+		/* pages next to each other are cheaper, by the interpolation of core's bitmap scans */
+		if (share < 1.0)
+			cost = Min(cost, cost * share + input->pieces * share * input->runs *
+					   Max(0, random_page_cost - seq_page_cost) * (1.0 - sqrt(share)));
+	}
+	rows *= share;
+	return cost + rows * KEY_COST * cpu_operator_cost +
+		Min(rows, other_rows * GALLOP) * MERGE_COST * cpu_operator_cost;
+}
+
+Cost
+PairsCost(double pairs)
+{
+	return pairs * MERGE_COST * cpu_operator_cost;
+}
+
+/* Rows that are routed are all read before the first one is joined. */
+void
+CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOptInfo *innerrel,
+			   JoinType jointype, SpecialJoinInfo *sjinfo, const JoinClauses *clauses,
+			   const BucketInput *outer, const BucketInput *inner, bool as_input)
+{
+	RelOptInfo *joinrel = path->path.parent;
+	const BucketInput *inputs[2] = {outer, inner};
+	double		rows[2] = {outerrel->rows, innerrel->rows};
+	double		units = Min(outer->nbuckets, inner->nbuckets);
+	double		pairs = CandidatePairs(root, joinrel, outerrel, innerrel, clauses, sjinfo);
+	QualCost	joinqual;
+	QualCost	otherqual;
+	Cost		startup;
+	Cost		run = 0;
+	Cost		wait;
+
+	cost_qual_eval(&joinqual, clauses->residual, root);
+	cost_qual_eval(&otherqual, clauses->otherquals, root);
+	startup = joinqual.startup + otherqual.startup + joinrel->reltarget->cost.startup;
+	for (int i = 0; i < 2; i++)
+	{
+		Path	   *child = inputs[i]->path;
+
+		startup += inputs[i]->routed ? child->total_cost + RoutingCost(inputs[i], inputs[1 - i]) :
+			child->startup_cost;
+		run += SideCost(inputs[i], rows[i], rows[1 - i], IsPreserved(jointype, i));
+		BfAddDisabledNodes(&path->path, child);
+	}
+	run += PairsCost(pairs) + pairs * joinqual.per_tuple;
+	run += joinrel->rows * otherqual.per_tuple;
+	if (!as_input)
+		run += joinrel->rows * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
+
+	/*
+	 * The first row needs the first blocks of one unit, and the less rows there
+	 * are the longer it takes until one is met.  Without the latter a join
+	 * that is thought to give one row would start for next to nothing, and
+	 * of two paths above it that differ by less than add_path looks at, a
+	 * scan of the whole other table would win over a lookup in an index, whose
+	 * start costs a fraction more.
+	 */
+	wait = Min(run / Max(units, 1), 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
+	if (!as_input)
+		wait = Max(wait, run / (joinrel->rows + 1));
+	path->path.startup_cost = startup + wait;
+	path->path.total_cost = startup + run;
+	path->path.rows = joinrel->rows;
+}

@@ -1,0 +1,373 @@
+/*
+ * bucketed.c
+ *	  The "bucketed" property of a relation.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "parser/parsetree.h"
+#include "plan/key/bucketed.h"
+#include "plan/key/key_expr.h"
+#include "plan/rel/partial_path.h"
+#include "plan/rel/scan_path.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#define BUCKETED_MAGIC 0x626b6564
+
+static set_rel_pathlist_hook_type prev_rel_hook = NULL;
+
+/* fdw_private of a join relation; no other wrapper may look there. */
+typedef struct BucketedJoin
+{
+	int			magic;
+	List	   *inputs;			/* BucketInput */
+	Cost		cheapest;		/* total cost of the cheapest bucket join, 0: there is none */
+} BucketedJoin;
+
+/* fdw_private of a partitioned table, which has no wrapper of its own. */
+typedef struct BucketedTree
+{
+	int			magic;
+	List	   *inputs;			/* BucketInput: one or none */
+} BucketedTree;
+
+/* Ways kept per join relation; more would make planning of many tables slow. */
+#define MAX_INPUTS 4
+
+bool
+BucketedAllowed(RelOptInfo *joinrel)
+{
+	BucketedJoin *bucketed = joinrel->fdw_private;
+
+	return bucketed == NULL || bucketed->magic == BUCKETED_MAGIC;
+}
+
+/* The Var of a column of a base relation. */
+static Var *
+ColumnVar(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum)
+{
+	Oid			relid = planner_rt_fetch(rel->relid, root)->relid;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
+	return makeVar(rel->relid, attnum, type, typmod, collation, 0);
+}
+
+/*
+ * Sorted as the rows are, a key lies in one block of each run of its bucket.
+ * How many such places there are: keys of the other side of a join that all
+ * lie in few of them leave the other ones unread.
+ */
+static double
+Pieces(const BucketRelInfo *info)
+{
+	double		block_rows = Min(info->options->block_rows, info->rows / Max(1, info->nruns));
+
+	return Max(1.0, info->rows / Max(1.0, block_rows) / info->runs_per_bucket *
+			   info->bucket_fraction);
+}
+
+static BucketInput *
+BaseInput(PlannerInfo *root, RelOptInfo *rel)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	const BucketSpec *spec = info->options->spec;
+	BucketInput *input = palloc0(sizeof(BucketInput));
+	List	   *attnums = NIL;
+	int			workers;
+
+	input->nkeys = spec->nkeys;
+	input->classes = palloc(spec->nkeys * sizeof(KeyClass));
+	input->vars = palloc(spec->nkeys * sizeof(List *));
+	for (int k = 0; k < spec->nkeys; k++)
+	{
+		input->classes[k] = spec->sort[k].keyclass;
+		input->vars[k] = list_make1(ColumnVar(root, rel, spec->sort[k].attnum));
+		attnums = lappend_int(attnums, spec->sort[k].attnum);
+	}
+	input->nbuckets = spec->nbuckets;
+	input->path = (Path *) BucketScanPath(root, rel, true, attnums);
+	input->rows_path = BucketClusteredPath(root, rel, attnums);
+	input->pieces = Pieces(info);
+	input->runs = info->runs_per_bucket;
+	input->pages = info->plain_pages;
+	workers = PartialWorkers(root, rel, input->pages);
+	if (workers > 0)
+	{
+		input->partial_rows_path = BucketClusteredPath(root, rel, attnums);
+		MakePartial(input->partial_rows_path, input->partial_rows_path->startup_cost, workers);
+	}
+	return input;
+}
+
+/* The column of the topmost table that a partition's column is, 0 when there is none. */
+static AttrNumber
+ParentColumn(PlannerInfo *root, RelOptInfo *top, RelOptInfo *leaf, AttrNumber attnum)
+{
+	Index		rti = leaf->relid;
+
+	while (rti != top->relid)
+	{
+		AppendRelInfo *appinfo = root->append_rel_array[rti];
+
+		if (appinfo == NULL || attnum < 1 || attnum > appinfo->num_child_cols)
+			return 0;
+		attnum = appinfo->parent_colnos[attnum - 1];
+		rti = appinfo->parent_relid;
+	}
+	return attnum;
+}
+
+/* The live partitions that hold rows, those of partitioned partitions too; *leaves grows. */
+static void
+AddLeaves(PlannerInfo *root, RelOptInfo *rel, List **leaves)
+{
+	int			part = -1;
+
+	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
+	{
+		RelOptInfo *child = rel->part_rels[part];
+
+		if (child == NULL || IS_DUMMY_REL(child))
+			continue;
+		if (planner_rt_fetch(child->relid, root)->inh)
+			AddLeaves(root, child, leaves);
+		else
+			*leaves = lappend(*leaves, child);
+	}
+}
+
+bool
+TargetHasColumn(const PathTarget *target, const Var *var)
+{
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		Var		   *have = lfirst(lc);
+
+		if (IsA(have, Var) && have->varno == var->varno && have->varattno == var->varattno)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A partitioned table whose live partitions, on whatever level, are all
+ * bucketed by the same columns: one input with more runs.  Counts, attribute numbers and further
+ * sort columns may differ.  NULL when it is not so, or when the target needs
+ * more than columns.
+ */
+static BucketInput *
+PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
+{
+	BucketInput *input = NULL;
+	List	   *leaves = NIL;
+	List	   *paths = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
+			return NULL;
+	}
+	AddLeaves(root, rel, &leaves);
+	foreach(lc, leaves)
+	{
+		RelOptInfo *child = lfirst(lc);
+		BucketRelInfo *info = BucketRelInfoGet(child);
+		const BucketSpec *spec;
+		List	   *attnums = NIL;
+
+		if (info == NULL || info->hash_version != 0)
+			return NULL;
+		spec = info->options->spec;
+		if (input == NULL)
+		{
+			input = palloc0(sizeof(BucketInput));
+			input->nkeys = spec->nkeys;
+			input->classes = palloc(spec->nkeys * sizeof(KeyClass));
+			input->vars = palloc(spec->nkeys * sizeof(List *));
+			input->nbuckets = spec->nbuckets;
+			for (int k = 0; k < spec->nkeys; k++)
+			{
+				AttrNumber	attnum = ParentColumn(root, rel, child, spec->sort[k].attnum);
+				Var		   *var = attnum > 0 ? ColumnVar(root, rel, attnum) : NULL;
+
+				if (var == NULL || !TargetHasColumn(rel->reltarget, var))
+					return NULL;
+				input->classes[k] = spec->sort[k].keyclass;
+				input->vars[k] = list_make1(var);
+			}
+		}
+		if (spec->nkeys != input->nkeys)
+			return NULL;
+		for (int k = 0; k < spec->nkeys; k++)
+		{
+			if (spec->sort[k].keyclass != input->classes[k] ||
+				ParentColumn(root, rel, child, spec->sort[k].attnum) !=
+				linitial_node(Var, input->vars[k])->varattno)
+				return NULL;
+			attnums = lappend_int(attnums, spec->sort[k].attnum);
+		}
+		input->nbuckets = Min(input->nbuckets, spec->nbuckets);
+		input->pieces += Pieces(info) / list_length(leaves);
+		input->runs += info->runs_per_bucket;
+		input->pages += info->plain_pages;
+		paths = lappend(paths, BucketScanPath(root, child, true, attnums));
+	}
+	if (input == NULL)
+		return NULL;
+	input->path = (Path *) create_append_path(root, rel, paths, NIL, NIL, NULL, 0, false, -1);
+	return input;
+}
+
+List *
+BucketInputs(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (rel->reloptkind == RELOPT_BASEREL && rel->part_rels != NULL && !IS_DUMMY_REL(rel))
+	{
+		BucketedTree *tree = rel->fdw_private;
+
+		/* asked for in each order of joins; GEQO forgets what it makes in one of them */
+		if (tree == NULL)
+		{
+			MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
+			BucketInput *input = PartitionedInput(root, rel);
+
+			tree = palloc0(sizeof(BucketedTree));
+			tree->magic = BUCKETED_MAGIC;
+			tree->inputs = input ? list_make1(input) : NIL;
+			rel->fdw_private = tree;
+			MemoryContextSwitchTo(old);
+		}
+		return tree->magic == BUCKETED_MAGIC ? tree->inputs : NIL;
+	}
+	if (rel->reloptkind == RELOPT_BASEREL)
+	{
+		BucketRelInfo *info = BucketRelInfoGet(rel);
+
+		return info != NULL && info->hash_version == 0 ? list_make1(BaseInput(root, rel)) : NIL;
+	}
+	if (rel->reloptkind == RELOPT_JOINREL && rel->fdw_private != NULL)
+	{
+		BucketedJoin *bucketed = rel->fdw_private;
+
+		if (bucketed->magic == BUCKETED_MAGIC)
+			return bucketed->inputs;
+	}
+	return NIL;
+}
+
+int
+BucketInputKey(const BucketInput *input, Node *expr)
+{
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		if (IsKeyExpr(expr, input->vars[k], input->classes[k]))
+			return k;
+	}
+	return -1;
+}
+
+/* Do two ways have the same keys, so that one can stand for the other? */
+static bool
+SameKeys(const BucketInput *a, const BucketInput *b)
+{
+	if (a->nkeys != b->nkeys)
+		return false;
+	for (int k = 0; k < a->nkeys; k++)
+	{
+		if (!SameKeyExprs(a->vars[k], b->vars[k]))
+			return false;
+	}
+	return true;
+}
+
+/* The property of a join relation, made when it is not there. */
+static BucketedJoin *
+BucketedGet(RelOptInfo *joinrel)
+{
+	BucketedJoin *bucketed = joinrel->fdw_private;
+
+	if (bucketed == NULL)
+	{
+		bucketed = palloc0(sizeof(BucketedJoin));
+		bucketed->magic = BUCKETED_MAGIC;
+		joinrel->fdw_private = bucketed;
+	}
+	return bucketed;
+}
+
+void
+BucketedNoteCost(RelOptInfo *joinrel, const Path *path)
+{
+	BucketedJoin *bucketed = BucketedGet(joinrel);
+
+	if (bucketed->cheapest == 0 || path->total_cost < bucketed->cheapest)
+		bucketed->cheapest = path->total_cost;
+}
+
+bool
+BucketedCost(RelOptInfo *joinrel, Cost *total)
+{
+	BucketedJoin *bucketed = joinrel->fdw_private;
+
+	if (bucketed == NULL || bucketed->magic != BUCKETED_MAGIC || bucketed->cheapest == 0)
+		return false;
+	*total = bucketed->cheapest;
+	return true;
+}
+
+void
+BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
+{
+	BucketedJoin *bucketed = BucketedGet(joinrel);
+	ListCell   *lc;
+
+	foreach(lc, bucketed->inputs)
+	{
+		BucketInput *old = lfirst(lc);
+
+		if (!SameKeys(old, input))
+			continue;
+		if (input->path->total_cost < old->path->total_cost)
+			lfirst(lc) = input;
+		return;
+	}
+	if (list_length(bucketed->inputs) < MAX_INPUTS)
+		bucketed->inputs = lappend(bucketed->inputs, input);
+}
+
+/*
+ * What an Append of partitions gives is decided when it is made.  For those
+ * who group its rows it is made while the target is columns, before
+ * expressions of the SELECT list come into it.
+ */
+static void
+RelPathsHook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	Query	   *parse = root->parse;
+
+	if (prev_rel_hook)
+		prev_rel_hook(root, rel, rti, rte);
+	if (bf_enable && bf_enable_bucketagg && rel->reloptkind == RELOPT_BASEREL &&
+		rel->part_rels != NULL && !IS_DUMMY_REL(rel) &&
+		(parse->groupClause != NIL || parse->distinctClause != NIL || parse->hasWindowFuncs))
+		(void) BucketInputs(root, rel);
+}
+
+void
+BucketedInit(void)
+{
+	prev_rel_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = RelPathsHook;
+}

@@ -1,0 +1,63 @@
+/*
+ * bucketed.h
+ *	  The "bucketed" property of a relation: by which columns its rows can be
+ *	  delivered bucket by bucket, sorted inside.
+ *
+ * Kept beside the RelOptInfo, never read back from its path list: core throws
+ * paths away (and frees them) that look dear at one level and would have paid
+ * off above.
+ */
+#ifndef BF_BUCKETED_H
+#define BF_BUCKETED_H
+
+#include "nodes/pathnodes.h"
+#include "plan/rel/rel_info.h"
+
+/* One way to deliver a relation bucketed. */
+typedef struct BucketInput
+{
+	int			nkeys;
+	KeyClass   *classes;		/* per key, that of the first of its expressions */
+	List	  **vars;			/* per key: expressions equal to it in every row, of classes that meet; see key_expr.h */
+	Path	   *path;			/* batches for a bucket join above; never given to add_path */
+	Path	   *rows_path;		/* rows for the executor, all rows of a key together */
+	Path	   *partial_rows_path;	/* the same, each key in one process; NULL: none */
+	double		nbuckets;
+	double		pieces;			/* parts that are read or left out as a whole, between other keys */
+	double		runs;			/* blocks of one piece */
+	double		pages;			/* of heap tables of the rows read for it: what decides on the number of workers */
+	bool		routed;			/* path gives rows in any order, to be routed by the join */
+	bool		holds_routed;	/* that is so of this or of an input below: for one process only */
+} BucketInput;
+
+/* Install the planner hook; once, from _PG_init. */
+extern void BucketedInit(void);
+
+/* The ways to deliver a base or join relation; NIL when there is none. */
+extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * Which key an expression is, casts aside, or -1.  A column that an outer join
+ * above the input may have set to NULL is none.
+ */
+extern int	BucketInputKey(const BucketInput *input, Node *expr);
+
+/*
+ * Remember a way for a join relation: kept when no way with the same keys is
+ * cheaper.
+ */
+extern void BucketInputAdd(RelOptInfo *joinrel, BucketInput *input);
+
+/* Remember what the cheapest bucket join of a join relation costs; paths themselves are thrown away. */
+extern void BucketedNoteCost(RelOptInfo *joinrel, const Path *path);
+
+/* False when no bucket join of this relation is possible. */
+extern bool BucketedCost(RelOptInfo *joinrel, Cost *total);
+
+/* Can a join relation carry the property at all? */
+extern bool BucketedAllowed(RelOptInfo *joinrel);
+
+/* Is the column itself in a target, so that a path delivers it? */
+extern bool TargetHasColumn(const PathTarget *target, const Var *var);
+
+#endif							/* BF_BUCKETED_H */

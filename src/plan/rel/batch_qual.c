@@ -1,0 +1,559 @@
+/*
+ * batch_qual.c
+ *	  Which restriction clauses can be applied to whole batches.
+ *
+ * The executor must not notice the difference, so the list is closed: btree
+ * operators of the default operator class of types in one key class, whose
+ * meaning KeyCompare defines.  A clause that is turned down here is evaluated
+ * row by row by the executor as ever.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "compat.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "plan/key/key_expr.h"
+#include "plan/rel/batch_qual.h"
+#include "spec/collation.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+/* As KeyOperatorStrategy, with a class for each input. */
+static int
+OperatorStrategy(Oid opno, KeyClass *left, KeyClass *right)
+{
+	Oid			lefttype;
+	Oid			righttype;
+	TypeCacheEntry *type;
+
+	op_input_types(opno, &lefttype, &righttype);
+	*left = KeyClassOfType(lefttype);
+	*right = KeyClassOfType(righttype);
+	if (*left == KEYCLASS_NONE || *right == KEYCLASS_NONE)
+		return 0;
+	/* GetDefaultOpClass reads the catalog each time, the type cache keeps the answer */
+	type = lookup_type_cache(lefttype, TYPECACHE_BTREE_OPFAMILY);
+	if (!OidIsValid(type->btree_opf))
+		return 0;
+	return get_op_opfamily_strategy(opno, type->btree_opf);
+}
+
+int
+KeyOperatorStrategy(Oid opno, KeyClass *keyclass)
+{
+	KeyClass	right;
+	int			strategy = OperatorStrategy(opno, keyclass, &right);
+
+	return *keyclass == right ? strategy : 0;
+}
+
+bool
+CollationAllows(KeyClass keyclass, Oid collation, bool for_order)
+{
+	if (keyclass != KEYCLASS_TEXT && keyclass != KEYCLASS_BPCHAR)
+		return true;
+	if (!OidIsValid(collation))
+		return false;
+	if (for_order)
+		return CollationIsC(collation);
+	return get_collation_isdeterministic(collation);
+}
+
+Var *
+BatchQualColumn(Node *node, Index varno)
+{
+	while (node != NULL && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	if (node != NULL && IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (var->varno == varno && var->varlevelsup == 0 && var->varattno > 0)
+			return var;
+	}
+	return NULL;
+}
+
+/* Does the expression need the relation whose number context points to? */
+static bool
+UsesRelation(Node *node, void *context)
+{
+	Index		varno = *(Index *) context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0 && ((Var *) node)->varno == varno;
+
+	/* a placeholder may be computed at the scan although it names no column of it */
+	if (IsA(node, PlaceHolderVar) && bms_is_member(varno, ((PlaceHolderVar *) node)->phrels))
+		return true;
+	return expression_tree_walker(node, UsesRelation, context);
+}
+
+/*
+ * Fixed for one execution, or one rescan: no column of the relation, nothing
+ * volatile, no correlated subplan.  Columns of other relations are parameters
+ * of the scan when the path is parameterised by them.
+ */
+static bool
+IsRunTimeConstant(Node *node, Index varno)
+{
+	return !UsesRelation(node, &varno) &&
+		!contain_volatile_functions(node) &&
+		!contain_subplans(node);
+}
+
+/* Is the function bucketfdw.bucket_id(integer, VARIADIC "any")? */
+static bool
+IsBucketIdFunction(Oid funcid)
+{
+	char	   *name = get_func_name(funcid);
+
+	return name != NULL && strcmp(name, "bucket_id") == 0 &&
+		get_func_namespace(funcid) == get_namespace_oid("bucketfdw", true) &&
+		get_func_variadictype(funcid) == ANYOID;
+}
+
+/*
+ * bucket_id(N, column, ...) of the relation with a constant N.  The function
+ * hashes by the type of its argument, so a cast to another class is no column.
+ */
+static bool
+BucketIdSide(Node *node, Index varno, LeafQual *qual)
+{
+	FuncExpr   *func = (FuncExpr *) node;
+	Const	   *modulus;
+	int			n;
+
+	if (!IsA(node, FuncExpr) || func->funcvariadic || list_length(func->args) < 2 ||
+		func->funcresulttype != INT4OID || !IsBucketIdFunction(func->funcid))
+		return false;
+	modulus = linitial(func->args);
+	if (!IsA(modulus, Const) || modulus->constisnull || modulus->consttype != INT4OID)
+		return false;
+	qual->modulus = DatumGetInt32(modulus->constvalue);
+	if (qual->modulus < 1 || qual->modulus > BF_MAX_BUCKETS)
+		return false;
+
+	n = list_length(func->args) - 1;
+	qual->nhash = n;
+	qual->hashattnums = palloc(n * sizeof(AttrNumber));
+	qual->hashtypes = palloc(n * sizeof(Oid));
+	for (int i = 0; i < n; i++)
+	{
+		Node	   *arg = list_nth(func->args, i + 1);
+		Var		   *column = BatchQualColumn(arg, varno);
+		KeyClass	keyclass;
+
+		if (column == NULL)
+			return false;
+		qual->hashattnums[i] = column->varattno;
+		qual->hashtypes[i] = getBaseType(column->vartype);
+		keyclass = KeyClassOfType(qual->hashtypes[i]);
+		if (keyclass == KEYCLASS_NONE || KeyClassOfType(getBaseType(exprType(arg))) != keyclass)
+			return false;
+	}
+	qual->attnum = qual->hashattnums[0];
+	qual->coltype = INT4OID;
+	return true;
+}
+
+/* The side of a clause that belongs to the relation: a column, or bucket_id of columns. */
+static bool
+RelationSide(Node *node, Index varno, LeafQual *qual)
+{
+	Var		   *column = BatchQualColumn(node, varno);
+
+	if (column != NULL)
+	{
+		qual->attnum = column->varattno;
+		qual->coltype = getBaseType(column->vartype);
+		return true;
+	}
+	return BucketIdSide(node, varno, qual);
+}
+
+/* The comparison an operator makes, between inputs of which classes; false if it is none of ours. */
+static bool
+ComparisonOfOperator(Oid opno, LeafQualOp *op, KeyClass *left, KeyClass *right)
+{
+	Oid			negator;
+
+	switch (OperatorStrategy(opno, left, right))
+	{
+		case BTLessStrategyNumber:
+			*op = LEAF_LT;
+			return true;
+		case BTLessEqualStrategyNumber:
+			*op = LEAF_LE;
+			return true;
+		case BTEqualStrategyNumber:
+			*op = LEAF_EQ;
+			return true;
+		case BTGreaterEqualStrategyNumber:
+			*op = LEAF_GE;
+			return true;
+		case BTGreaterStrategyNumber:
+			*op = LEAF_GT;
+			return true;
+		default:
+			break;
+	}
+	negator = get_negator(opno);
+	if (!OidIsValid(negator) || OperatorStrategy(negator, left, right) != BTEqualStrategyNumber)
+		return false;
+	*op = LEAF_NE;
+	return true;
+}
+
+/*
+ * A constant that lies between two values of the column's type is put in as
+ * the lower one: the comparison with it that keeps the same rows.  False if
+ * there is none, as nothing is equal to the constant.
+ */
+static bool
+RoundedDown(LeafQualOp *op)
+{
+	if (*op == LEAF_LT)
+		*op = LEAF_LE;
+	else if (*op == LEAF_GE)
+		*op = LEAF_GT;
+	return *op != LEAF_EQ && *op != LEAF_NE;
+}
+
+/*
+ * A date column compared with a constant timestamp, which is what
+ * date '1998-12-01' - interval '90 days' is, or a timestamp column with a
+ * constant date: the constant of the column's own type, and the comparison
+ * with it that keeps the same rows.  NULL if there is none.
+ */
+static Const *
+ConstantOfColumnType(Const *value, KeyClass column, LeafQualOp *op)
+{
+	if (value->constisnull)
+		return NULL;
+	if (column == KEYCLASS_DATE && value->consttype == TIMESTAMPOID)
+	{
+		Timestamp	timestamp = DatumGetTimestamp(value->constvalue);
+		DateADT		date;
+
+		if (TIMESTAMP_IS_NOBEGIN(timestamp))
+			DATE_NOBEGIN(date);
+		else if (TIMESTAMP_IS_NOEND(timestamp))
+			DATE_NOEND(date);
+		else
+		{
+			int64		time = timestamp % USECS_PER_DAY;
+
+			if (time < 0)
+				time += USECS_PER_DAY;
+			date = (DateADT) ((timestamp - time) / USECS_PER_DAY);
+			if (time > 0 && !RoundedDown(op))
+				return NULL;
+		}
+		return makeConst(DATEOID, -1, InvalidOid, sizeof(DateADT), DateADTGetDatum(date), false, true);
+	}
+	if (column == KEYCLASS_TIMESTAMP && value->consttype == DATEOID)
+	{
+		int			overflow = 0;
+		Timestamp	timestamp = date2timestamp_opt_overflow(DatumGetDateADT(value->constvalue), &overflow);
+
+		if (overflow == 0)
+			return makeConst(TIMESTAMPOID, -1, InvalidOid, sizeof(Timestamp), TimestampGetDatum(timestamp),
+							 false, FLOAT8PASSBYVAL);
+	}
+	return NULL;
+}
+
+/*
+ * An integer column compared with a constant numeric, for which the parser
+ * casts the column: the integer, and the comparison with it that keeps the
+ * same rows.  NULL if there is none.
+ */
+static Const *
+IntegerOfNumeric(Const *value, LeafQualOp *op)
+{
+	Datum		numeric;
+	bool		exact;
+
+	if (value->constisnull)
+		return NULL;
+	numeric = PointerGetDatum(PG_DETOAST_DATUM(value->constvalue));
+	if (KeyNumericBeyond(numeric, &exact))
+		return NULL;
+	if (!exact && !RoundedDown(op))
+		return NULL;
+	return makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(KeyNumericFloor(numeric)),
+					 false, FLOAT8PASSBYVAL);
+}
+
+static bool
+QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
+{
+	Node	   *other;
+	Oid			opno = op->opno;
+	KeyClass	keyclass;
+	KeyClass	right;
+
+	if (list_length(op->args) != 2)
+		return false;
+	if (RelationSide(StripNumericCast(linitial(op->args)), varno, qual))
+		other = lsecond(op->args);
+	else if (RelationSide(StripNumericCast(lsecond(op->args)), varno, qual))
+	{
+		other = linitial(op->args);
+		opno = get_commutator(opno);
+	}
+	else
+		return false;
+	if (!OidIsValid(opno) || !IsRunTimeConstant(other, varno) ||
+		!ComparisonOfOperator(opno, &qual->op, &keyclass, &right))
+		return false;
+	if (keyclass == KEYCLASS_NUMERIC && KeyClassOfType(qual->coltype) == KEYCLASS_INT)
+	{
+		/* bucket_id is an integer too */
+		if (qual->modulus > 0 || KeyClassOfType(getBaseType(exprType(other))) != KEYCLASS_NUMERIC)
+			return false;
+		if (IsA(other, Const))
+			other = (Node *) IntegerOfNumeric((Const *) other, &qual->op);
+		else if (qual->op != LEAF_EQ)
+			other = NULL;
+		if (other == NULL)
+			return false;
+		keyclass = KEYCLASS_INT;
+	}
+	else if (right != keyclass)
+	{
+		other = IsA(other, Const) ? (Node *) ConstantOfColumnType((Const *) other, keyclass, &qual->op) : NULL;
+		if (other == NULL)
+			return false;
+	}
+	if (qual->modulus > 0)
+	{
+		if (qual->op != LEAF_EQ)
+			return false;
+		qual->op = LEAF_BUCKET;
+	}
+	qual->keyclass = keyclass;
+	qual->valuetype = getBaseType(exprType(other));
+	if (KeyClassOfType(qual->coltype) != keyclass ||
+		(KeyClassOfType(qual->valuetype) != keyclass && !LeafQualIntOfNumeric(qual)) ||
+		!CollationAllows(keyclass, op->inputcollid,
+						 qual->op >= LEAF_LT && qual->op <= LEAF_GE))
+		return false;
+	*value = (Expr *) other;
+	return true;
+}
+
+static bool
+QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value)
+{
+	Node	   *array = lsecond(op->args);
+	KeyClass	keyclass;
+
+	Oid			equal = op->useOr ? op->opno : get_negator(op->opno);
+
+	if (!OidIsValid(equal) || !RelationSide(linitial(op->args), varno, qual) ||
+		!IsRunTimeConstant(array, varno) ||
+		KeyOperatorStrategy(equal, &keyclass) != BTEqualStrategyNumber ||
+		(qual->modulus > 0 && !op->useOr))
+		return false;
+	qual->op = qual->modulus > 0 ? LEAF_BUCKET_ANY : op->useOr ? LEAF_ANY : LEAF_NONE_OF;
+	qual->keyclass = keyclass;
+	qual->valuetype = get_base_element_type(exprType(array));
+	if (!OidIsValid(qual->valuetype))
+		return false;
+	qual->valuetype = getBaseType(qual->valuetype);
+	if (KeyClassOfType(qual->coltype) != keyclass || KeyClassOfType(qual->valuetype) != keyclass ||
+		!CollationAllows(keyclass, op->inputcollid, false))
+		return false;
+	*value = (Expr *) array;
+	return true;
+}
+
+/* A boolean column that must have the given value. */
+static bool
+QualFromBool(Node *node, bool wanted, Index varno, LeafQual *qual, Expr **value)
+{
+	Var		   *column = BatchQualColumn(node, varno);
+
+	if (column == NULL || getBaseType(column->vartype) != BOOLOID)
+		return false;
+	qual->op = LEAF_EQ;
+	qual->attnum = column->varattno;
+	qual->keyclass = KEYCLASS_BOOL;
+	qual->coltype = BOOLOID;
+	qual->valuetype = BOOLOID;
+	*value = (Expr *) makeBoolConst(wanted, false);
+	return true;
+}
+
+/*
+ * LIKE with a constant pattern of plain characters and a % at the end.  Under
+ * a deterministic collation such characters are compared byte by byte.
+ */
+static bool
+QualFromLike(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
+{
+	Var		   *column;
+	Const	   *pattern;
+	text	   *prefix;
+	int			len;
+
+	if (op->opno != OID_TEXT_LIKE_OP || !IsA(lsecond(op->args), Const) ||
+		!CollationAllows(KEYCLASS_TEXT, op->inputcollid, false))
+		return false;
+	column = BatchQualColumn(linitial(op->args), varno);
+	pattern = lsecond(op->args);
+	if (column == NULL || pattern->constisnull ||
+		KeyClassOfType(getBaseType(column->vartype)) != KEYCLASS_TEXT)
+		return false;
+	prefix = DatumGetTextPCopy(pattern->constvalue);
+	len = VARSIZE(prefix) - VARHDRSZ;
+	if (len < 2 || VARDATA(prefix)[--len] != '%')
+		return false;
+	for (int i = 0; i < len; i++)
+	{
+		if (strchr("%_\\", VARDATA(prefix)[i]) != NULL)
+			return false;
+	}
+	SET_VARSIZE(prefix, len + VARHDRSZ);
+	qual->op = LEAF_PREFIX;
+	qual->attnum = column->varattno;
+	qual->keyclass = KEYCLASS_TEXT;
+	qual->coltype = getBaseType(column->vartype);
+	qual->valuetype = TEXTOID;
+	*value = (Expr *) makeConst(TEXTOID, -1, op->inputcollid, -1, PointerGetDatum(prefix), false, false);
+	return true;
+}
+
+/* A comparison that is no OR. */
+static bool
+SimpleQual(Expr *clause, Index varno, LeafQual *qual, Expr **value)
+{
+	memset(qual, 0, sizeof(*qual));
+	*value = NULL;
+	if (IsA(clause, OpExpr))
+		return QualFromLike((OpExpr *) clause, varno, qual, value) ||
+			QualFromOp((OpExpr *) clause, varno, qual, value);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return QualFromArrayOp((ScalarArrayOpExpr *) clause, varno, qual, value);
+	if (IsA(clause, NullTest))
+	{
+		NullTest   *test = (NullTest *) clause;
+		Var		   *column = BatchQualColumn((Node *) test->arg, varno);
+
+		/* a row value IS NULL has another meaning */
+		if (column == NULL || test->argisrow)
+			return false;
+		qual->op = test->nulltesttype == IS_NULL ? LEAF_ISNULL : LEAF_NOTNULL;
+		qual->attnum = column->varattno;
+		qual->coltype = getBaseType(column->vartype);
+		return true;
+	}
+	if (IsA(clause, BooleanTest))
+	{
+		BooleanTest *test = (BooleanTest *) clause;
+
+		Var		   *column = BatchQualColumn((Node *) test->arg, varno);
+
+		if (column != NULL &&
+			(test->booltesttype == IS_UNKNOWN || test->booltesttype == IS_NOT_UNKNOWN))
+		{
+			qual->op = test->booltesttype == IS_UNKNOWN ? LEAF_ISNULL : LEAF_NOTNULL;
+			qual->attnum = column->varattno;
+			qual->coltype = getBaseType(column->vartype);
+			return true;
+		}
+		/* no row is kept for NULL, so IS TRUE is the column itself */
+		if (test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE)
+			return QualFromBool((Node *) test->arg, test->booltesttype == IS_TRUE,
+								varno, qual, value);
+		return false;
+	}
+	if (is_notclause(clause))
+		return QualFromBool((Node *) get_notclausearg(clause), false, varno, qual, value);
+	return QualFromBool((Node *) clause, true, varno, qual, value);
+}
+
+/*
+ * May the value be computed although no row asks for it?  Core evaluates an
+ * arm of an OR only where those before it do not hold, so one that can fail
+ * must be left to it.
+ */
+static bool
+CannotFail(Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Const:
+		case T_Var:
+			return true;
+		case T_Param:
+			/* others may stand for a subquery */
+			return ((Param *) node)->paramkind == PARAM_EXTERN;
+		case T_RelabelType:
+			return CannotFail((Node *) ((RelabelType *) node)->arg);
+		case T_ArrayExpr:
+			{
+				ListCell   *lc;
+
+				foreach(lc, ((ArrayExpr *) node)->elements)
+				{
+					if (!CannotFail(lfirst(lc)))
+						return false;
+				}
+				return !((ArrayExpr *) node)->multidims;
+			}
+		default:
+			return false;
+	}
+}
+
+/* An OR whose arms are all comparisons of columns. */
+static bool
+QualFromOr(List *args, Index varno, LeafQual *qual, List **values)
+{
+	ListCell   *lc;
+
+	memset(qual, 0, sizeof(*qual));
+	qual->op = LEAF_OR;
+	qual->arms = palloc(list_length(args) * sizeof(LeafQual));
+	foreach(lc, args)
+	{
+		LeafQual   *arm = &qual->arms[qual->narms++];
+		Expr	   *value;
+
+		if (!SimpleQual(lfirst(lc), varno, arm, &value) || LeafQualIsBucket(arm) ||
+			(value != NULL && !CannotFail((Node *) value)))
+			return false;
+		if (value != NULL)
+			*values = lappend(*values, value);
+	}
+	qual->attnum = qual->arms[0].attnum;
+	return true;
+}
+
+bool
+BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, List **values)
+{
+	Expr	   *value;
+
+	*values = NIL;
+	if (is_orclause(clause))
+		return QualFromOr(((BoolExpr *) clause)->args, varno, qual, values);
+	if (!SimpleQual(clause, varno, qual, &value))
+		return false;
+	if (value != NULL)
+		*values = list_make1(value);
+	return true;
+}

@@ -1,0 +1,227 @@
+/*
+ * agg_reason.c
+ *	  Why a GROUP BY or DISTINCT is not done bucket by bucket, in words.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "plan/group/agg_fused.h"
+#include "plan/group/agg_path.h"
+#include "plan/key/key_expr.h"
+#include "plan/key/key_side.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* What the query groups by. */
+static char *
+GroupNames(PlannerInfo *root, List *exprs)
+{
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Var		   *column = StripToColumn(lfirst(lc));
+
+		names = lappend(names, column ? ColumnLabel(root, column) : "an expression");
+	}
+	return names == NIL ? "nothing" : WordList(names);
+}
+
+static char *
+KeyList(PlannerInfo *root, const BucketInput *input)
+{
+	List	   *names = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
+	return WordList(names);
+}
+
+/*
+ * A copy bucketed by what is grouped by, when these are columns of one table;
+ * else NULL.
+ */
+static char *
+CopyForGroups(PlannerInfo *root, List *exprs, int nbuckets)
+{
+	List	   *columns = NIL;
+	Index		varno = 0;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Var		   *column = StripToColumn(lfirst(lc));
+
+		if (column == NULL || column->varattno <= 0 || (varno != 0 && column->varno != varno) ||
+			KeyClassOfType(getBaseType(column->vartype)) == KEYCLASS_NONE)
+			return NULL;
+		varno = column->varno;
+		if (planner_rt_fetch(varno, root)->rtekind != RTE_RELATION)
+			return NULL;
+		columns = lappend(columns, makeString(get_attname(planner_rt_fetch(varno, root)->relid,
+														  column->varattno, false)));
+	}
+	if (columns == NIL)
+		return NULL;
+	return psprintf("Make a copy bucketed by what is grouped by: %s",
+					BucketedCopyStatement(planner_rt_fetch(varno, root)->relid, columns, NIL, nbuckets));
+}
+
+/* No key is named by the grouping: is one hidden in an expression, or lost in an outer join? */
+static void
+NotGroupedReason(PlannerInfo *root, const BucketInput *input, List *exprs, Rejection *rejection)
+{
+	ListCell   *lc;
+
+	rejection->detail = psprintf("rows are bucketed by %s, grouped by %s", KeyList(root, input),
+								 GroupNames(root, exprs));
+	rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
+	foreach(lc, exprs)
+	{
+		KeySide		side;
+
+		LookAtSide(root, lfirst(lc), input, &side);
+		if (side.lost)
+		{
+			rejection->code = REASON_OUTER_JOIN_POSITION;
+			rejection->detail = psprintf("%s comes out of an outer join that may have set it to NULL; rows are bucketed by %s",
+										 ColumnLabel(root, side.column), KeyList(root, input));
+			rejection->hint = psprintf("Group by %s, if that is what is meant.", KeyList(root, input));
+		}
+		else if (!side.inside && side.key < 0 && side.column != NULL && IsBucketColumn(root, side.column))
+			rejection->hint = "Group in a subquery before the join, to which rows come sorted into other buckets.";
+		else if (side.inside || side.key >= 0)
+		{
+			rejection->code = REASON_EXPRESSION_ON_KEY;
+			rejection->detail = psprintf("bucket column %s stands inside an expression that is grouped by",
+										 ColumnLabel(root, side.column));
+			rejection->hint = "Group by the column itself, or store the expression as a column and bucket by it.";
+		}
+	}
+}
+
+static bool
+IsHashed(const Path *path)
+{
+	return FusedHashed(path) ||
+		(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED);
+}
+
+static const char *
+PathName(const Path *path)
+{
+	if (IsHashed(path))
+		return "a hashed aggregation";
+	return IsA(path, AggPath) ? "a sorted aggregation" : "a sort";
+}
+
+/* What the cheapest way of grouping by buckets costs. */
+static Cost
+CheapestGrouping(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+				 bool distinct, BucketInput *input, const RowOrder *order)
+{
+	Cost		cheapest = -1;
+	ListCell   *lc;
+
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, order))
+	{
+		Path	   *path = lfirst(lc);
+
+		if (cheapest < 0 || path->total_cost < cheapest)
+			cheapest = path->total_cost;
+	}
+	return cheapest;
+}
+
+void
+GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+			   bool distinct, const Path *chosen, Rejection *rejection)
+{
+	List	   *exprs = get_sortgrouplist_exprs(distinct ? root->parse->distinctClause :
+												root->parse->groupClause, root->processed_tlist);
+	BucketInput *input;
+	RowOrder	order;
+
+	memset(rejection, 0, sizeof(*rejection));
+	rejection->code = GroupingCheck(root, input_rel, distinct, &input, &order);
+	switch (rejection->code)
+	{
+		case REASON_NONE:
+			rejection->code = REASON_COST;
+			rejection->detail = psprintf("%s looks cheaper", PathName(chosen));
+			rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost,
+										CheapestGrouping(root, input_rel, output_rel, distinct,
+														 input, &order));
+			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
+									   IsHashed(chosen) ? "enable_hashagg" : "enable_sort");
+			break;
+		case REASON_DISABLED:
+			rejection->detail = psprintf("%s is off", bf_enable ? "bucketfdw.enable_bucketagg" : "bucketfdw.enable");
+			rejection->hint = psprintf("SET %s = on;", bf_enable ? "bucketfdw.enable_bucketagg" : "bucketfdw.enable");
+			break;
+		case REASON_NOT_BUCKETED:
+			NotBucketedReason(root, input_rel, NULL, rejection);
+			break;
+		case REASON_KEY_NOT_GROUPED:
+			NotGroupedReason(root, input, exprs, rejection);
+			break;
+		case REASON_GROUP_KEY_SUBSET:
+			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s: a group lies in several buckets",
+										 KeyList(root, input), GroupNames(root, exprs));
+			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
+			break;
+		case REASON_GROUP_KEY_SUPERSET:
+			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s; of these, what is no bucket column is volatile, has a subquery or is of a type without an order",
+										 KeyList(root, input), GroupNames(root, exprs));
+			rejection->hint = "Group by columns, or by expressions that are the same each time.";
+			break;
+		case REASON_TYPE_CLASS:
+			rejection->detail = "the grouping compares the bucket column as another type";
+			rejection->hint = "Group by the column without a cast.";
+			break;
+		case REASON_COLLATION:
+			rejection->detail = "the grouping compares the bucket column under a nondeterministic collation";
+			rejection->hint = "Leave out the COLLATE of the nondeterministic collation.";
+			break;
+		case REASON_CONSTANT_KEY:
+			rejection->detail = "all that is grouped by is constant: there is one group";
+			rejection->hint = "Nothing is to be done: the scan reads the bucket of the constant only.";
+			break;
+		case REASON_GROUPING_SETS:
+			rejection->detail = "grouping sets (also ROLLUP and CUBE) group the rows several times";
+			rejection->hint = "Group by the bucket columns in a subquery, and the few rows that gives once more above it.";
+			break;
+		case REASON_ORDERED_AGGREGATE:
+			rejection->detail = "an aggregate has DISTINCT or ORDER BY of something that is volatile or has a subquery";
+			rejection->hint = "Aggregate columns, or expressions that are the same each time.";
+			break;
+		case REASON_SET_RETURNING:
+			rejection->detail = "a set-returning function stands in the SELECT list";
+			rejection->hint = "Group in a subquery with OFFSET 0 and call the function above it.";
+			break;
+		case REASON_DISTINCT_ON:
+			rejection->detail = "DISTINCT ON takes the first row by something that is volatile or has a subquery";
+			rejection->hint = "Order by columns, or by expressions that are the same each time.";
+			break;
+		case REASON_DISTINCT_OF_GROUPS:
+			rejection->detail = "DISTINCT is applied to the result of aggregates, groups or window functions";
+			rejection->hint = "Leave DISTINCT out where the groups differ anyway.";
+			break;
+		case REASON_ROW_MARKS:
+			rejection->detail = "the query locks rows of its tables";
+			rejection->hint = "Group in WITH g AS MATERIALIZED (...).";
+			break;
+		case REASON_PROVEN_EMPTY:
+			rejection->detail = "the input is proven to have no rows";
+			rejection->hint = "Nothing is to be done: nothing is read.";
+			break;
+		default:
+			elog(ERROR, "unexpected reason %d", rejection->code);
+	}
+}

@@ -1,0 +1,462 @@
+/*
+ * join_reason.c
+ *	  Why a join is not made by buckets, in words.
+ *
+ * The decision is JoinCheck's and JoinKeysMatch's; what follows here looks
+ * for the clause, the column and the statement to name.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "parser/parsetree.h"
+#include "plan/key/key_expr.h"
+#include "plan/key/key_side.h"
+#include "plan/rel/batch_qual.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* Names of the bucket columns of an input: "a.x and a.y". */
+static char *
+KeyNames(PlannerInfo *root, const BucketInput *input)
+{
+	List	   *names = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
+	return WordList(names);
+}
+
+static char *
+SideText(PlannerInfo *root, const KeySide *side)
+{
+	return side->column ? ColumnLabel(root, side->column) : pstrdup("an expression");
+}
+
+/* "a (64 buckets by a.k)" */
+static char *
+InputText(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input)
+{
+	return psprintf("%s is bucketed by %s", RelationLabel(root, rel->relids), KeyNames(root, input));
+}
+
+static Oid
+RelidOf(PlannerInfo *root, Var *var)
+{
+	return planner_rt_fetch(var->varno, root)->relid;
+}
+
+/* What is in the way of the checks that have nothing to do with keys. */
+static void
+CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
+{
+	PlannerInfo *root = join->root;
+	char	   *label = RelationLabel(root, join->culprit ? join->culprit->relids : join->joinrel->relids);
+
+	rejection->code = code;
+	switch (code)
+	{
+		case REASON_DISABLED:
+			rejection->detail = psprintf("%s is off", bf_enable ? "bucketfdw.enable_bucketjoin" : "bucketfdw.enable");
+			rejection->hint = psprintf("SET %s = on;", bf_enable ? "bucketfdw.enable_bucketjoin" : "bucketfdw.enable");
+			break;
+		case REASON_NOT_BUCKETED:
+			if (join->culprit != NULL)
+				NotBucketedReason(root, join->culprit, join, rejection);
+			else
+				rejection->detail = "another extension has put its own plans on this join";
+			break;
+		case REASON_PARTITIONED:
+			rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
+			rejection->hint = "SET enable_partitionwise_join = off;";
+			break;
+		case REASON_ROW_MARKS:
+			rejection->detail = root->parse->commandType == CMD_SELECT ?
+				"the query locks rows (FOR UPDATE, FOR SHARE)" :
+				"the join stands in UPDATE, DELETE or MERGE, which may have to fetch single rows again";
+			rejection->hint = root->parse->commandType == CMD_SELECT ?
+				"Do the join in WITH j AS MATERIALIZED (...) and read from j, or leave out the lock: rows of bucketed tables cannot be locked." :
+				"Do the join of the bucketed tables in WITH j AS MATERIALIZED (...) and update, delete or merge from j.";
+			break;
+		case REASON_LATERAL:
+			rejection->detail = psprintf("%s refers to a column of another relation by LATERAL", label);
+			rejection->hint = "Compute what needs both sides above the join, in the SELECT list.";
+			break;
+		case REASON_PROVEN_EMPTY:
+			rejection->detail = psprintf("%s is proven to have no rows", label);
+			rejection->hint = "Nothing is to be done: no row of it is read.";
+			break;
+		case REASON_PLACEHOLDER:
+			rejection->detail = psprintf("an expression of a subquery has to be computed in %s, below an outer join that may set it to NULL", label);
+			rejection->hint = "Give the columns out of the subquery and compute the expression above the outer join.";
+			break;
+		case REASON_SYSTEM_COLUMN:
+			rejection->detail = psprintf("a whole row or tableoid of a table in %s is asked for, which a chain of bucket joins does not carry", label);
+			rejection->hint = "Name the columns instead.";
+			break;
+		case REASON_VOLATILE:
+			rejection->detail = "a join condition is volatile: its value may differ at each call";
+			rejection->hint = "Put the join into a subquery with OFFSET 0 and the volatile condition outside.";
+			break;
+		case REASON_ONE_TIME_FILTER:
+			rejection->detail = "a condition without columns is tested once for the whole join";
+			rejection->hint = "Put the join into a subquery with OFFSET 0 and that condition outside.";
+			break;
+		default:
+			elog(ERROR, "unexpected reason %d", code);
+	}
+}
+
+/* A copy of the table of a key with the type of that key changed. */
+static char *
+CastCopy(PlannerInfo *root, const KeySide *side, const BucketInput *input, Oid type)
+{
+	Oid			relid = RelidOf(root, side->column);
+	List	   *columns = NIL;
+	List	   *types = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+	{
+		ListCell   *lc;
+
+		foreach(lc, input->vars[k])
+		{
+			Var		   *key = lfirst(lc);
+
+			if (!IsA(key, Var) || key->varno != side->column->varno)
+				continue;
+			columns = lappend(columns, makeString(get_attname(relid, key->varattno, false)));
+			types = lappend(types, k == side->key ? format_type_be(type) : NULL);
+			break;
+		}
+	}
+	return BucketedCopyStatement(relid, columns, types, (int) input->nbuckets);
+}
+
+/* The types of an equality whose sides are both the k-th key. */
+static void
+TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide *inner,
+		   const BucketInput *outerinput, const BucketInput *innerinput, Rejection *rejection)
+{
+	PlannerInfo *root = join->root;
+	const KeySide *sides[2] = {outer, inner};
+	KeyClass	oclass = outerinput->classes[outer->key];
+	KeyClass	iclass = innerinput->classes[inner->key];
+	KeyClass	opclass;
+	Oid			left;
+	Oid			right;
+	Oid			target;
+	List	   *statements = NIL;
+
+	op_input_types(op->opno, &left, &right);
+	/* of date = timestamp the one that holds both */
+	target = KeyClassOfType(right) > KeyClassOfType(left) ? right : left;
+	opclass = KeyClassOfType(target);
+	if (oclass == iclass && opclass == oclass && !CollationAllows(oclass, op->inputcollid, false))
+	{
+		rejection->code = REASON_COLLATION;
+		rejection->detail = psprintf("%s and %s are compared under collation %s, by which different texts may be equal",
+									 ColumnLabel(root, outer->column), ColumnLabel(root, inner->column),
+									 OidIsValid(op->inputcollid) ? quote_identifier(get_collation_name(op->inputcollid)) : "\"\"");
+		rejection->hint = "Leave out the COLLATE of the nondeterministic collation.";
+		return;
+	}
+	if (KeyClassesMeet(oclass, iclass) && KeyClassesMeet(opclass, oclass))
+	{
+		rejection->code = REASON_EXPRESSION_ON_KEY;
+		rejection->detail = psprintf("%s or %s is cast to a narrower type in the condition",
+									 ColumnLabel(root, outer->column), ColumnLabel(root, inner->column));
+		rejection->hint = psprintf("Write %s = %s without the cast%s.",
+								   ColumnLabel(root, outer->column), ColumnLabel(root, inner->column),
+								   oclass != iclass ? ", if the numerics are whole numbers" : "");
+		return;
+	}
+	rejection->code = REASON_TYPE_CLASS;
+	rejection->detail = psprintf("%s is %s, %s is %s, and the condition compares them as %s%s",
+								 ColumnLabel(root, outer->column), ColumnType(outer->column),
+								 ColumnLabel(root, inner->column), ColumnType(inner->column),
+								 format_type_be(target),
+								 oclass == iclass ? "" : ": other bucket hash or order");
+	if (oclass == iclass)
+	{
+		rejection->hint = psprintf("Write %s = %s without the cast to %s.",
+								   ColumnLabel(root, outer->column), ColumnLabel(root, inner->column),
+								   format_type_be(target));
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		const BucketInput *input = i == 0 ? outerinput : innerinput;
+
+		if (!KeyClassesMeet(input->classes[sides[i]->key], opclass))
+			statements = lappend(statements, CastCopy(root, sides[i], input, target));
+	}
+	rejection->hint = psprintf("Make a copy with the type changed and use it instead: %s",
+							   WordList(statements));
+}
+
+/* Is the key fixed by a constant on both sides, so that no condition between them is left? */
+static bool
+BothConstant(PlannerInfo *root, const BucketInput *outer, const BucketInput *inner, int k)
+{
+	ListCell   *lc;
+	bool		sides[2] = {false, false};
+
+	foreach(lc, root->eq_classes)
+	{
+		EquivalenceClass *ec = lfirst(lc);
+		ListCell   *lm;
+
+		if (!ec->ec_has_const)
+			continue;
+		foreach(lm, ec->ec_members)
+		{
+			Var		   *var = StripToKey((Node *) ((EquivalenceMember *) lfirst(lm))->em_expr);
+
+			if (var == NULL)
+				continue;
+			sides[0] |= KeyNumber(outer, var) == k;
+			sides[1] |= KeyNumber(inner, var) == k;
+		}
+	}
+	return sides[0] && sides[1];
+}
+
+/* How much a reason says: of several, the first of these is given. */
+static int
+Rank(BucketReason code)
+{
+	static const BucketReason order[] = {
+		REASON_NONE, REASON_TYPE_CLASS, REASON_COLLATION,
+		REASON_EXPRESSION_ON_KEY, REASON_BUCKET_COLUMN_ORDER,
+		REASON_OUTER_JOIN_POSITION, REASON_BUCKET_COLUMNS_DIFFER, REASON_JOIN_KEYS_SUBSET,
+		REASON_CONSTANT_KEY, REASON_KEY_NOT_EQUAL_JOINED
+	};
+
+	for (int i = 0; i < lengthof(order); i++)
+	{
+		if (order[i] == code)
+			return i;
+	}
+	return lengthof(order);
+}
+
+/* Name the columns the join equates though they are not the bucket columns. */
+static void
+OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inner,
+				   const KeySide *oside, const KeySide *iside, Rejection *rejection)
+{
+	PlannerInfo *root = join->root;
+	bool		inner_wrong = oside->key >= 0 && iside->key < 0;
+	RelOptInfo *keyrel = inner_wrong ? join->outerrel : join->innerrel;
+	RelOptInfo *rel = inner_wrong ? join->innerrel : join->outerrel;
+	const KeySide *wrong = inner_wrong ? iside : oside;
+	char	   *copy = NULL;
+
+	rejection->detail = psprintf("the join equates %s with %s; %s, %s",
+								 SideText(root, oside), SideText(root, iside),
+								 InputText(root, join->outerrel, outer),
+								 InputText(root, join->innerrel, inner));
+	if (oside->key < 0 && iside->key < 0)
+	{
+		rejection->hint = CopiesOfBoth(root, oside->column, iside->column,
+									   (int) Max(outer->nbuckets, inner->nbuckets));
+		return;
+	}
+	if (UnbucketableReason(root, wrong->column, rejection))
+		rejection->code = REASON_TYPE_CLASS;
+	if (wrong->column == NULL)
+		return;
+	if (IsBucketColumn(root, wrong->column))
+	{
+		rejection->hint = psprintf("Join %s with %s first: rows of %s were sorted into other buckets to join them.",
+								   quote_identifier(planner_rt_fetch(wrong->column->varno, root)->eref->aliasname),
+								   RelationLabel(root, keyrel->relids), RelationLabel(root, rel->relids));
+		return;
+	}
+	copy = CopyForKeys(join, keyrel, inner_wrong ? outer : inner, rel, wrong->column->varno);
+	if (copy != NULL)
+		rejection->hint = psprintf("Make a copy bucketed by the joined column and use it in place of %s: %s",
+								   quote_identifier(planner_rt_fetch(wrong->column->varno, root)->eref->aliasname),
+								   copy);
+}
+
+/* Why the keys of two inputs do not match, in words. */
+static void
+KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inner,
+		   Rejection *rejection)
+{
+	PlannerInfo *root = join->root;
+	Bitmapset  *matched = NULL;
+	int			nkeys = Min(outer->nkeys, inner->nkeys);
+	List	   *missing = NIL;
+	List	   *present = NIL;
+	bool		equality = false;
+	ListCell   *lc;
+
+	memset(rejection, 0, sizeof(*rejection));
+	rejection->code = REASON_KEY_NOT_EQUAL_JOINED;
+	foreach(lc, join->clauses.joinquals)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		KeySide		oside;
+		KeySide		iside;
+		Node	   *expr;
+		Rejection	found = {.code = REASON_KEY_NOT_EQUAL_JOINED};
+		bool		exactly;
+
+		if (!IsJoinEquality(rinfo))
+			continue;
+		expr = ClauseSide(rinfo, join->outerrel->relids, join->innerrel->relids);
+		if (expr == NULL)
+			continue;
+		equality = true;
+		for (int k = 0; k < nkeys; k++)
+		{
+			if (ClauseEquates(root, rinfo, join->jointype, join->outerrel, outer,
+							  join->innerrel, inner, k, &exactly))
+			{
+				matched = bms_add_member(matched, k);
+				found.code = REASON_NONE;
+			}
+		}
+		if (found.code == REASON_NONE)
+			continue;
+		LookAtSide(root, expr, outer, &oside);
+		LookAtSide(root, ClauseSide(rinfo, join->innerrel->relids, join->outerrel->relids), inner, &iside);
+		if (oside.key >= 0 && iside.key >= 0 && oside.key != iside.key)
+		{
+			found.code = outer->nkeys == inner->nkeys ? REASON_BUCKET_COLUMN_ORDER :
+				REASON_BUCKET_COLUMNS_DIFFER;
+			found.detail = psprintf("%s, %s; the join equates column %d of these with column %d, and the order matters to the hash",
+									InputText(root, join->outerrel, outer),
+									InputText(root, join->innerrel, inner),
+									oside.key + 1, iside.key + 1);
+			if (join->innerrel->reloptkind == RELOPT_BASEREL)
+				found.hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid);
+			if (found.hint != NULL)
+				found.hint = psprintf("Make a copy with the columns in the same order and use it in place of %s: %s",
+									  RelationLabel(root, join->innerrel->relids), found.hint);
+		}
+		else if (oside.key >= 0 && iside.key >= 0)
+			TypeReason(join, (OpExpr *) rinfo->clause, &oside, &iside, outer, inner, &found);
+		else if (oside.lost || iside.lost)
+		{
+			const KeySide *lost = oside.lost ? &oside : &iside;
+			Node	   *key = linitial((oside.lost ? outer : inner)->vars[0]);
+
+			found.code = REASON_OUTER_JOIN_POSITION;
+			found.detail = psprintf("%s comes out of an outer join that may have set it to NULL, so that %s is not bucketed by it",
+									SideText(root, lost),
+									RelationLabel(root, oside.lost ? join->outerrel->relids : join->innerrel->relids));
+			found.hint = IsA(key, Var) ?
+				"Join by the column of the side whose rows are all kept, or do this join before the outer join." :
+				psprintf("Join by %s, if that is what is meant; USING names it by the column alone.",
+						 KeyExprLabel(root, key));
+		}
+		else if ((oside.inside && (iside.inside || iside.key >= 0)) ||
+				 (iside.inside && oside.key >= 0))
+		{
+			found.code = REASON_EXPRESSION_ON_KEY;
+			found.detail = psprintf("bucket column %s stands inside an expression in the join condition",
+									SideText(root, oside.inside ? &oside : &iside));
+			found.hint = psprintf("Equate the columns themselves, or store the expression as a column and bucket by it.");
+		}
+		else
+			OtherColumnsReason(join, outer, inner, &oside, &iside, &found);
+		if (Rank(found.code) < Rank(rejection->code) ||
+			(found.code == rejection->code && rejection->detail == NULL))
+			*rejection = found;
+	}
+	if (Rank(rejection->code) < Rank(REASON_BUCKET_COLUMN_ORDER))
+		return;
+
+	for (int k = 0; k < outer->nkeys; k++)
+	{
+		char	   *name = KeyExprLabel(root, linitial(outer->vars[k]));
+
+		if (bms_is_member(k, matched))
+			present = lappend(present, name);
+		else
+			missing = lappend(missing, k < nkeys ?
+							  psprintf("%s = %s", name, KeyExprLabel(root, linitial(inner->vars[k]))) : name);
+	}
+	if (Rank(rejection->code) <= Rank(REASON_OUTER_JOIN_POSITION))
+		return;
+	else if (matched != NULL && outer->nkeys != inner->nkeys)
+	{
+		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
+		rejection->detail = psprintf("%s, %s", InputText(root, join->outerrel, outer),
+									 InputText(root, join->innerrel, inner));
+		rejection->hint = NULL;
+		if (outer->nkeys < inner->nkeys && join->innerrel->reloptkind == RELOPT_BASEREL)
+			rejection->hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid);
+		else if (outer->nkeys > inner->nkeys && join->outerrel->reloptkind == RELOPT_BASEREL)
+			rejection->hint = CopyForKeys(join, join->innerrel, inner, join->outerrel, join->outerrel->relid);
+		if (rejection->hint != NULL)
+			rejection->hint = psprintf("Make a copy with the fewer bucket columns: %s", rejection->hint);
+	}
+	else if (matched != NULL)
+	{
+		rejection->code = REASON_JOIN_KEYS_SUBSET;
+		rejection->detail = psprintf("%s, %s; the join equates %s only",
+									 InputText(root, join->outerrel, outer),
+									 InputText(root, join->innerrel, inner), WordList(present));
+		rejection->hint = psprintf("Add to the condition, if it holds: %s. Otherwise bucket copies of both tables by %s alone.",
+								   WordList(missing), WordList(present));
+	}
+	else if (nkeys > 0 && !equality && BothConstant(root, outer, inner, 0))
+	{
+		rejection->code = REASON_CONSTANT_KEY;
+		rejection->detail = psprintf("%s and %s are both a constant: no condition is left between them",
+									 KeyExprLabel(root, linitial(outer->vars[0])),
+									 KeyExprLabel(root, linitial(inner->vars[0])));
+		rejection->hint = "Nothing is to be done: each scan reads the bucket of the constant only.";
+	}
+	else if (rejection->detail == NULL)
+	{
+		rejection->detail = psprintf("no condition of the form column = column between %s and %s; %s, %s",
+									 RelationLabel(root, join->outerrel->relids),
+									 RelationLabel(root, join->innerrel->relids),
+									 InputText(root, join->outerrel, outer),
+									 InputText(root, join->innerrel, inner));
+		rejection->hint = psprintf("Add %s = %s to the condition, not under OR or IS NOT DISTINCT FROM.",
+								   KeyExprLabel(root, linitial(outer->vars[0])),
+								   KeyExprLabel(root, linitial(inner->vars[0])));
+	}
+}
+
+void
+JoinReason(JoinCandidate *join, Rejection *rejection)
+{
+	BucketReason code = JoinCheck(join);
+	bool		first = true;
+	ListCell   *lo;
+	ListCell   *li;
+
+	memset(rejection, 0, sizeof(*rejection));
+	if (code != REASON_NONE)
+	{
+		CheckReason(join, code, rejection);
+		return;
+	}
+	foreach(lo, join->outers)
+	{
+		foreach(li, join->inners)
+		{
+			Rejection	found;
+
+			code = JoinKeysMatch(join->root, join->jointype, join->outerrel, lfirst(lo),
+								 join->innerrel, lfirst(li), &join->clauses);
+			if (code == REASON_NONE)
+			{
+				memset(rejection, 0, sizeof(*rejection));
+				return;
+			}
+			KeysReason(join, lfirst(lo), lfirst(li), &found);
+			if (first || Rank(found.code) < Rank(rejection->code))
+				*rejection = found;
+			first = false;
+		}
+	}
+}

@@ -1,0 +1,701 @@
+/*
+ * plan_report.c
+ *	  Which joins and aggregations of a plan use buckets, and why the others
+ *	  do not.
+ *
+ * At the end of each query level the path that will be the plan is walked.
+ * For EXPLAIN each table remembers the join it feeds, no more: texts are made
+ * when its plan node is.  Levels without a bucketed table are left at once.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "compat.h"
+#include "guc.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+#include "parser/parsetree.h"
+#include "plan/group/agg_fused.h"
+#include "plan/group/agg_path.h"
+#include "plan/join/join_check.h"
+#include "plan/join/join_path.h"
+#include "plan/why/plan_report.h"
+#include "tcop/tcopprot.h"
+
+/* Rows of one query level. */
+typedef struct ReportLevel
+{
+	PlannerInfo *root;
+	List	   *rows;			/* ReportRow */
+} ReportLevel;
+
+/* What is collected about a query. */
+struct PlanReport
+{
+	Query	   *query;
+	List	   *levels;			/* ReportLevel */
+	PlanReport *previous;		/* what was collected when this started */
+};
+
+/* NULL but between start and stop */
+static PlanReport *active_report = NULL;
+
+static create_upper_paths_hook_type prev_upper_hook = NULL;
+
+/* Messages already logged: hashes of statement and message, the oldest are forgotten. */
+#define LOGGED_MAX 1024
+static uint64 logged[LOGGED_MAX];
+static int	logged_next = 0;
+
+/* One level being walked. */
+typedef struct Walk
+{
+	PlannerInfo *root;
+	bool		wanted;			/* rows are wanted */
+	List	   *rows;
+	PlanReport *report;			/* where rows of subqueries go, or NULL */
+} Walk;
+
+static List *WalkLevel(PlannerInfo *root, Path *path, bool wanted, PlanReport *report);
+
+static List *
+PathChildren(Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+			return list_make2(((JoinPath *) path)->outerjoinpath, ((JoinPath *) path)->innerjoinpath);
+		case T_CustomPath:
+			return ((CustomPath *) path)->custom_paths;
+		case T_AppendPath:
+			return ((AppendPath *) path)->subpaths;
+		case T_MergeAppendPath:
+			return ((MergeAppendPath *) path)->subpaths;
+		case T_MaterialPath:
+			return list_make1(((MaterialPath *) path)->subpath);
+		case T_MemoizePath:
+			return list_make1(((MemoizePath *) path)->subpath);
+		case T_UniquePath:
+			return list_make1(((UniquePath *) path)->subpath);
+		case T_GatherPath:
+			return list_make1(((GatherPath *) path)->subpath);
+		case T_GatherMergePath:
+			return list_make1(((GatherMergePath *) path)->subpath);
+		case T_ProjectionPath:
+			return list_make1(((ProjectionPath *) path)->subpath);
+		case T_ProjectSetPath:
+			return list_make1(((ProjectSetPath *) path)->subpath);
+		case T_SortPath:
+		case T_IncrementalSortPath:
+			return list_make1(((SortPath *) path)->subpath);
+		case T_GroupPath:
+			return list_make1(((GroupPath *) path)->subpath);
+		case T_UpperUniquePath:
+			return list_make1(((UpperUniquePath *) path)->subpath);
+		case T_AggPath:
+			return list_make1(((AggPath *) path)->subpath);
+		case T_GroupingSetsPath:
+			return list_make1(((GroupingSetsPath *) path)->subpath);
+		case T_WindowAggPath:
+			return list_make1(((WindowAggPath *) path)->subpath);
+		case T_SetOpPath:
+			return BfSetOpChildren((SetOpPath *) path);
+		case T_RecursiveUnionPath:
+			return list_make2(((RecursiveUnionPath *) path)->leftpath,
+							  ((RecursiveUnionPath *) path)->rightpath);
+		case T_LockRowsPath:
+			return list_make1(((LockRowsPath *) path)->subpath);
+		case T_ModifyTablePath:
+			return list_make1(((ModifyTablePath *) path)->subpath);
+		case T_LimitPath:
+			return list_make1(((LimitPath *) path)->subpath);
+		default:
+			return NIL;
+	}
+}
+
+/* Conditions that a nested loop hands to its inner side as parameters. */
+static List *
+MovedClauses(Path *path, Relids outer, List *clauses)
+{
+	ListCell   *lc;
+
+	if (path->param_info == NULL)
+		return clauses;
+	foreach(lc, path->param_info->ppi_clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (bms_overlap(rinfo->clause_relids, outer))
+			clauses = list_append_unique_ptr(clauses, rinfo);
+	}
+	foreach(lc, PathChildren(path))
+		clauses = MovedClauses(lfirst(lc), outer, clauses);
+	return clauses;
+}
+
+/* The join a path makes, as the bucket join would have to make it. */
+static void
+CandidateOf(PlannerInfo *root, JoinPath *path, JoinCandidate *join)
+{
+	bool		mirrored = BfJoinIsMirrored(path->jointype);
+
+	memset(join, 0, sizeof(*join));
+	join->root = root;
+	join->joinrel = path->path.parent;
+	join->jointype = mirrored ? BfMirrorOfJoin(path->jointype) : path->jointype;
+	/* an inner join with a side made unique is a semi join */
+	if (path->jointype == JOIN_INNER && IsA(path->innerjoinpath, UniquePath))
+		join->jointype = JOIN_SEMI;
+	else if (path->jointype == JOIN_INNER && IsA(path->outerjoinpath, UniquePath))
+	{
+		join->jointype = JOIN_SEMI;
+		mirrored = true;
+	}
+	join->outerrel = mirrored ? path->innerjoinpath->parent : path->outerjoinpath->parent;
+	join->innerrel = mirrored ? path->outerjoinpath->parent : path->innerjoinpath->parent;
+	join->restrictlist = MovedClauses(path->innerjoinpath, path->outerjoinpath->parent->relids,
+									  list_copy(path->joinrestrictinfo));
+}
+
+static const char *
+JoinTypeWord(JoinType jointype)
+{
+	switch (jointype)
+	{
+		case JOIN_LEFT:
+			return "left";
+		case JOIN_FULL:
+			return "full";
+		case JOIN_SEMI:
+			return "semi";
+		case JOIN_ANTI:
+			return "anti";
+		default:
+			return "inner";
+	}
+}
+
+/* Why this join was not made by buckets. */
+static void
+JoinPathRejection(PlannerInfo *root, JoinPath *path, JoinCandidate *join, Rejection *rejection)
+{
+	Cost		cost;
+	const char *node = IsA(path, HashPath) ? "hash join" :
+		IsA(path, MergePath) ? "merge join" : "nested loop";
+	const char *setting = IsA(path, HashPath) ? "enable_hashjoin" :
+		IsA(path, MergePath) ? "enable_mergejoin" : "enable_nestloop";
+
+	JoinReason(join, rejection);
+	if (rejection->code != REASON_NONE)
+	{
+		/* what stands against it only makes the join dearer, and the hint would help all the more */
+		if (rejection->code != REASON_COST && JoinRoutes(join) && BucketedCost(join->joinrel, &cost))
+		{
+			rejection->code = REASON_COST;
+			rejection->detail = psprintf("%s; sorting rows into buckets for this join looks dearer than a %s",
+										 rejection->detail, node);
+			rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
+		}
+		return;
+	}
+	rejection->code = REASON_COST;
+	rejection->detail = psprintf("a %s looks cheaper", node);
+	if (BucketedCost(join->joinrel, &cost))
+	{
+		rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
+		if (cost < path->path.total_cost)
+			rejection->detail = psprintf("with a %s here the whole plan looks cheaper", node);
+	}
+	rejection->hint = psprintf("If the row counts in EXPLAIN are far off, ANALYZE the tables by name. To compare: SET %s = off;",
+							   setting);
+}
+
+static void
+AddRow(Walk *walk, const char *kind, char *relations, const char *join_type, bool used,
+	   const Rejection *rejection)
+{
+	ReportRow  *row = palloc0(sizeof(ReportRow));
+
+	row->kind = kind;
+	row->relations = relations;
+	row->join_type = join_type;
+	row->used = used;
+	if (rejection != NULL)
+		row->rejection = *rejection;
+	walk->rows = lappend(walk->rows, row);
+}
+
+static char *
+PairTitle(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner)
+{
+	return psprintf("%s, %s", RelationTitle(root, outer->relids), RelationTitle(root, inner->relids));
+}
+
+/* A table, or a partition of one, feeds a join, unless it feeds one below. */
+static void
+FeedJoin(PlannerInfo *root, Index rti, JoinPath *path)
+{
+	RelOptInfo *rel = rti < root->simple_rel_array_size ? root->simple_rel_array[rti] : NULL;
+	BucketRelInfo *info = rel ? BucketRelInfoGet(rel) : NULL;
+	ListCell   *lc;
+
+	if (info != NULL && !info->in_bucket_join && info->feeds == NULL)
+		info->feeds = path;
+	if (rel == NULL || !IS_SIMPLE_REL(rel) || !planner_rt_fetch(rti, root)->inh)
+		return;
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+
+		if (child->parent_relid == rti)
+			FeedJoin(root, child->child_relid, path);
+	}
+}
+
+/* A join of core's. */
+static void
+VisitJoin(Walk *walk, JoinPath *path)
+{
+	PlannerInfo *root = walk->root;
+	JoinCandidate join;
+	Rejection	rejection;
+	ListCell   *lc;
+
+	CandidateOf(root, path, &join);
+	/* tables that one of its equalities names feed it, unless they feed one below */
+	foreach(lc, join.restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		int			rti = -1;
+
+		if (!IsJoinEquality(rinfo))
+			continue;
+		while ((rti = bms_next_member(rinfo->clause_relids, rti)) >= 0)
+			FeedJoin(root, rti, path);
+	}
+	if (!walk->wanted ||
+		!(HoldsBucketedTable(root, join.outerrel) || HoldsBucketedTable(root, join.innerrel)))
+		return;
+	JoinPathRejection(root, path, &join, &rejection);
+	AddRow(walk, "join", PairTitle(root, join.outerrel, join.innerrel),
+		   JoinTypeWord(join.jointype), false, &rejection);
+}
+
+/* Tables that a bucket join reads batch by batch. */
+static void
+MarkInput(Path *path)
+{
+	BucketRelInfo *info = BucketRelInfoGet(path->parent);
+	ListCell   *lc;
+
+	if (info != NULL)
+		info->in_bucket_join = true;
+	if (IsA(path, AppendPath))
+	{
+		foreach(lc, ((AppendPath *) path)->subpaths)
+			MarkInput(lfirst(lc));
+	}
+}
+
+/* A bucket join: tables right below it say nothing in EXPLAIN. */
+static void
+VisitBucketJoin(Walk *walk, CustomPath *path, JoinType jointype)
+{
+	Path	   *outer = linitial(path->custom_paths);
+	Path	   *inner = lsecond(path->custom_paths);
+
+	MarkInput(outer);
+	MarkInput(inner);
+	if (walk->wanted)
+		AddRow(walk, "join", PairTitle(walk->root, outer->parent, inner->parent),
+			   JoinTypeWord(jointype), true, NULL);
+}
+
+/* Finds an IN or EXISTS that became a subplan. */
+static bool
+HoldsSubplan(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, AlternativeSubPlan))
+		return true;
+	if (IsA(node, SubPlan) &&
+		(((SubPlan *) node)->subLinkType == ANY_SUBLINK ||
+		 ((SubPlan *) node)->subLinkType == EXISTS_SUBLINK))
+		return true;
+	return expression_tree_walker(node, HoldsSubplan, context);
+}
+
+/* A scan of a bucketed table: a condition with a subquery that is no join. */
+static void
+VisitScan(Walk *walk, Path *path)
+{
+	Rejection	rejection = {.code = REASON_SUBPLAN};
+	ListCell   *lc;
+
+	if (!walk->wanted || BucketRelInfoGet(path->parent) == NULL)
+		return;
+	foreach(lc, path->parent->baserestrictinfo)
+	{
+		if (!HoldsSubplan((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
+			continue;
+		rejection.detail = psprintf("a condition on %s has a subquery that cannot be made a join: NOT IN, or IN or EXISTS under OR or NOT",
+									RelationLabel(walk->root, path->parent->relids));
+		rejection.hint = "Write NOT EXISTS in place of NOT IN; write the branches of an OR as UNION.";
+		AddRow(walk, "join", RelationTitle(walk->root, path->parent->relids), NULL, false, &rejection);
+	}
+}
+
+/* Is the output relation that of this stage? */
+static bool
+IsUpperRel(PlannerInfo *root, RelOptInfo *rel, UpperRelationKind kind)
+{
+	return rel->reloptkind == RELOPT_UPPER_REL && list_member_ptr(root->upper_rels[kind], rel);
+}
+
+/* The join or scan whose rows an aggregation reads. */
+static RelOptInfo *
+InputOfAgg(Path *path)
+{
+	for (;;)
+	{
+		List	   *children = PathChildren(path);
+
+		if (children == NIL)
+			return NULL;
+		path = linitial(children);
+		if (IS_SIMPLE_REL(path->parent) || IS_JOIN_REL(path->parent))
+			return path->parent;
+	}
+}
+
+/* Does it read rows as buckets give them, with nothing in between? */
+static bool
+ReadsBuckets(Path *path)
+{
+	JoinType	jointype;
+
+	path = linitial(PathChildren(path));
+	while (IsA(path, ProjectionPath))
+		path = ((ProjectionPath *) path)->subpath;
+	return IsBucketJoinPath(path, &jointype) || IsBucketRowsPath(path) ||
+		(IsA(path, ForeignPath) && BucketRelInfoGet(path->parent) != NULL);
+}
+
+/* GROUP BY or DISTINCT. */
+static void
+VisitAgg(Walk *walk, Path *path)
+{
+	PlannerInfo *root = walk->root;
+	bool		distinct = IsUpperRel(root, path->parent, UPPERREL_DISTINCT);
+	RelOptInfo *input;
+	Rejection	rejection;
+	bool		used;
+
+	if (!walk->wanted || (!distinct && !IsUpperRel(root, path->parent, UPPERREL_GROUP_AGG)))
+		return;
+	if (!distinct && root->parse->groupClause == NIL && root->parse->groupingSets == NIL)
+		return;
+	if (IsA(path, CustomPath) && !FusedByKey(path) && !FusedHashed(path))
+		return;
+	if (IsA(path, AggPath) && (((AggPath *) path)->aggstrategy == AGG_PLAIN ||
+							   ((AggPath *) path)->aggsplit == AGGSPLIT_INITIAL_SERIAL))
+		return;
+	input = InputOfAgg(path);
+	if (input == NULL || !HoldsBucketedTable(root, input))
+		return;
+	if (IsA(path, CustomPath))
+		used = FusedByKey(path);
+	else
+		used = ((IsA(path, AggPath) && ((AggPath *) path)->aggstrategy == AGG_SORTED) ||
+				IsA(path, GroupPath)) && ReadsBuckets(path);
+	if (!used)
+		GroupingReason(root, input, path->parent, distinct, path, &rejection);
+	AddRow(walk, "aggregate", RelationTitle(root, input->relids), NULL, used,
+		   used ? NULL : &rejection);
+}
+
+static void
+WalkPath(Walk *walk, Path *path)
+{
+	JoinType	jointype;
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, PathChildren(path))
+		WalkPath(walk, lfirst(lc));
+	if (IsBucketJoinPath(path, &jointype))
+	{
+		VisitBucketJoin(walk, (CustomPath *) path, jointype);
+		return;
+	}
+	switch (nodeTag(path))
+	{
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+			VisitJoin(walk, (JoinPath *) path);
+			break;
+		case T_ForeignPath:
+			VisitScan(walk, path);
+			break;
+		case T_AggPath:
+		case T_GroupPath:
+		case T_GroupingSetsPath:
+		case T_UpperUniquePath:
+		case T_CustomPath:
+			VisitAgg(walk, path);
+			break;
+		case T_SubqueryScanPath:
+
+			/*
+			 * When the level below was finished nobody knew which of its paths
+			 * would be taken; now that is known.
+			 */
+			if (path->parent->subroot != NULL)
+				WalkLevel(path->parent->subroot, ((SubqueryScanPath *) path)->subpath,
+						  walk->wanted, walk->report);
+			break;
+		default:
+			break;
+	}
+}
+
+/* Walk one level; its rows replace what an earlier walk gave. */
+static List *
+WalkLevel(PlannerInfo *root, Path *path, bool wanted, PlanReport *report)
+{
+	Walk		walk = {.root = root,.wanted = wanted,.report = report};
+	ReportLevel *level = NULL;
+	ListCell   *lc;
+
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		RelOptInfo *rel = root->simple_rel_array[i];
+		BucketRelInfo *info = rel ? BucketRelInfoGet(rel) : NULL;
+
+		if (info != NULL)
+		{
+			info->feeds = NULL;
+			info->in_bucket_join = false;
+		}
+	}
+	WalkPath(&walk, path);
+	if (report == NULL)
+		return walk.rows;
+	foreach(lc, report->levels)
+	{
+		if (((ReportLevel *) lfirst(lc))->root == root)
+			level = lfirst(lc);
+	}
+	if (level == NULL)
+	{
+		level = palloc0(sizeof(ReportLevel));
+		level->root = root;
+		report->levels = lappend(report->levels, level);
+	}
+	level->rows = walk.rows;
+	return walk.rows;
+}
+
+/* The path of a finished level that its user will most likely take. */
+static Path *
+PathOfLevel(PlannerInfo *root, RelOptInfo *final_rel)
+{
+	double		fraction = root->tuple_fraction;
+	Path	   *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, final_rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info == NULL && (best == NULL || path->total_cost < best->total_cost))
+			best = path;
+	}
+	if (best == NULL || fraction <= 0)
+		return best;
+	if (fraction >= 1.0 && best->rows > 0)
+		fraction /= best->rows;
+	foreach(lc, final_rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info == NULL && compare_fractional_path_costs(path, best, fraction) < 0)
+			best = path;
+	}
+	return best;
+}
+
+/* Once per message and statement text, as far as memory reaches. */
+static bool
+LoggedBefore(const char *message)
+{
+	const char *statement = debug_query_string ? debug_query_string : "";
+	uint64		hash = hash_bytes_extended((const unsigned char *) statement, strlen(statement), 0);
+
+	hash = hash_bytes_extended((const unsigned char *) message, strlen(message), hash);
+	for (int i = 0; i < LOGGED_MAX; i++)
+	{
+		if (logged[i] == hash)
+			return true;
+	}
+	logged[logged_next] = hash;
+	logged_next = (logged_next + 1) % LOGGED_MAX;
+	return false;
+}
+
+static void
+LogRows(List *rows)
+{
+	ListCell   *lc;
+
+	foreach(lc, rows)
+	{
+		ReportRow  *row = lfirst(lc);
+		char	   *message;
+
+		if (row->used)
+			continue;
+		message = psprintf("%s of %s does not use buckets: %s", row->kind, row->relations,
+						   ReasonName(row->rejection.code));
+		if (LoggedBefore(message))
+			continue;
+		ereport(LOG,
+				(errmsg_internal("%s", message),
+				 row->rejection.detail ?
+				 errdetail_internal("%s.", RejectionDetail(&row->rejection)) : 0,
+				 row->rejection.hint ? errhint("%s", row->rejection.hint) : 0));
+	}
+}
+
+/* Is this planning the one that was asked about, and not one inside of it? */
+static bool
+IsAskedAbout(PlannerInfo *root)
+{
+	if (active_report == NULL)
+		return false;
+	while (root->parent_root != NULL)
+		root = root->parent_root;
+	return root->parse == active_report->query;
+}
+
+static void
+UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+			   RelOptInfo *output_rel, void *extra)
+{
+	bool		asked;
+	Path	   *path;
+	bool		holds = false;
+
+	if (prev_upper_hook)
+		prev_upper_hook(root, stage, input_rel, output_rel, extra);
+	if (stage != UPPERREL_FINAL)
+		return;
+	asked = IsAskedAbout(root);
+	if (!bf_enable && !asked)
+		return;
+	for (int i = 1; i < root->simple_rel_array_size && !holds; i++)
+	{
+		RelOptInfo *rel = root->simple_rel_array[i];
+
+		holds = rel != NULL && HoldsBucketedTable(root, rel);
+	}
+	if (!holds)
+		return;
+	path = PathOfLevel(root, output_rel);
+	if (path != NULL)
+	{
+		List	   *rows = WalkLevel(root, path, asked || bf_log_rejections,
+									 asked ? active_report : NULL);
+
+		if (bf_log_rejections)
+			LogRows(rows);
+	}
+}
+
+void
+PlanReportInit(void)
+{
+	prev_upper_hook = create_upper_paths_hook;
+	create_upper_paths_hook = UpperPathsHook;
+}
+
+PlanReport *
+PlanReportStart(Query *query)
+{
+	PlanReport *report = palloc0(sizeof(PlanReport));
+
+	report->query = query;
+	report->previous = active_report;
+	active_report = report;
+	return report;
+}
+
+List *
+PlanReportRows(PlanReport *report)
+{
+	List	   *rows = NIL;
+	ListCell   *lc;
+
+	foreach(lc, report->levels)
+		rows = list_concat(rows, list_copy(((ReportLevel *) lfirst(lc))->rows));
+	return rows;
+}
+
+void
+PlanReportStop(PlanReport *report)
+{
+	active_report = report->previous;
+}
+
+List *
+PlanReportCollect(Query *query, const char *text, int cursor_options)
+{
+	PlanReport *report = PlanReportStart(query);
+
+	PG_TRY();
+	{
+		(void) pg_plan_query(query, text, cursor_options, NULL);
+	}
+	PG_FINALLY();
+	{
+		PlanReportStop(report);
+	}
+	PG_END_TRY();
+	return PlanReportRows(report);
+}
+
+bool
+ScanRejection(PlannerInfo *root, RelOptInfo *baserel, Rejection *rejection)
+{
+	BucketRelInfo *info = BucketRelInfoGet(baserel);
+	JoinCandidate join;
+
+	if (info != NULL && !bf_enable)
+	{
+		/* then nobody has walked the plan */
+		bool		feeds = baserel->has_eclass_joins;
+		ListCell   *lc;
+
+		foreach(lc, baserel->joininfo)
+			feeds |= IsJoinEquality(lfirst_node(RestrictInfo, lc));
+		if (!feeds)
+			return false;
+		memset(rejection, 0, sizeof(*rejection));
+		rejection->code = REASON_DISABLED;
+		rejection->detail = "bucketfdw.enable is off";
+		return true;
+	}
+	if (info == NULL || info->feeds == NULL)
+		return false;
+	CandidateOf(root, info->feeds, &join);
+	JoinPathRejection(root, info->feeds, &join, rejection);
+	return true;
+}

@@ -1,0 +1,274 @@
+/*
+ * rel_reason.c
+ *	  Why a relation is not bucketed, in words.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "compat.h"
+#include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
+#include "plan/key/key_side.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* What a relation that is no bucketed table is called. */
+static const char *
+KindOfRelation(RangeTblEntry *rte)
+{
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			switch (rte->relkind)
+			{
+				case RELKIND_MATVIEW:
+					return "a materialized view";
+				case RELKIND_FOREIGN_TABLE:
+					return "a foreign table of another wrapper";
+				case RELKIND_PARTITIONED_TABLE:
+					return "a partitioned table without bucketed partitions";
+				default:
+					return "a table without buckets";
+			}
+		case RTE_FUNCTION:
+		case RTE_TABLEFUNC:
+			return "a function";
+		case RTE_VALUES:
+			return "a VALUES list";
+		default:
+			return "not a table";
+	}
+}
+
+/* Partitions that are bucketed and those that are not. */
+static void
+CountPartitions(PlannerInfo *root, Index parent, int *ours, int *others)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *rel = root->simple_rel_array[child->child_relid];
+
+		if (child->parent_relid != parent || rel == NULL)
+			continue;
+		if (planner_rt_fetch(child->child_relid, root)->inh)
+			CountPartitions(root, child->child_relid, ours, others);
+		else if (BucketRelInfoGet(rel) != NULL)
+			(*ours)++;
+		else
+			(*others)++;
+	}
+}
+
+/* All partitions are bucketed and still they are no input: what is it? */
+static char *
+PartitionedDetail(RelOptInfo *rel, const char *label)
+{
+	ListCell   *lc;
+
+	if (rel->part_rels == NULL)
+		return psprintf("%s has children by inheritance, which are not joined as one", label);
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
+			return psprintf("a whole row, tableoid or an expression of partitioned table %s is read", label);
+	}
+	return psprintf("the partitions of %s are not all bucketed by the same columns in the same order", label);
+}
+
+/* Core joins partition with partition. */
+static void
+PartitionwiseReason(const char *label, Rejection *rejection)
+{
+	rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
+	rejection->hint = "SET enable_partitionwise_join = off;";
+}
+
+/* The table, or partition, with files of another hash version; NULL: none. */
+static RelOptInfo *
+OtherHashTable(PlannerInfo *root, RelOptInfo *rel)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	ListCell   *lc;
+
+	if (info != NULL)
+		return info->hash_version != 0 ? rel : NULL;
+	if (!IS_SIMPLE_REL(rel) || !planner_rt_fetch(rel->relid, root)->inh)
+		return NULL;
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *childrel = root->simple_rel_array[child->child_relid];
+		RelOptInfo *found = child->parent_relid == rel->relid && childrel != NULL ?
+			OtherHashTable(root, childrel) : NULL;
+
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
+}
+
+/* The reason for a base relation; copy is the statement that would make a bucketed copy, or NULL. */
+static void
+BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
+{
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	char	   *label = RelationLabel(root, rel->relids);
+	int			ours = 0;
+	int			others = 0;
+
+	if (rte->rtekind == RTE_RELATION && rel->reloptkind != RELOPT_BASEREL)
+	{
+		rejection->code = REASON_PARTITIONED;
+		PartitionwiseReason(label, rejection);
+		return;
+	}
+	if (rte->rtekind == RTE_RELATION && rte->inh)
+		CountPartitions(root, rel->relid, &ours, &others);
+	rejection->hint = copy == NULL ? NULL :
+		psprintf("Make a bucketed copy and use it in place of %s: %s", label, copy);
+	if (ours > 0)
+	{
+		rejection->code = others > 0 ? REASON_PARTITION_MIX : REASON_PARTITIONED;
+		rejection->detail = others > 0 ?
+			psprintf("of the partitions of %s, %d are bucketed and %d are not", label, ours, others) :
+			PartitionedDetail(rel, label);
+	}
+	else if (rte->rtekind == RTE_SUBQUERY)
+	{
+		rejection->code = REASON_SUBQUERY;
+		rejection->detail = rte->security_barrier ?
+			psprintf("%s is a view with security_barrier, which is planned by itself", label) :
+			psprintf("%s is a subquery that is planned by itself: it has GROUP BY, DISTINCT, LIMIT, OFFSET, a set operation, a window or a volatile column", label);
+		rejection->hint = psprintf("Join before that is done, or write the rows of %s to a bucketed table with bucketfdw.create_table_as and join that.", label);
+	}
+	else if (rte->rtekind == RTE_CTE)
+	{
+		rejection->code = REASON_SUBQUERY;
+		rejection->detail = psprintf("%s is a common table expression that is computed by itself", label);
+		rejection->hint = psprintf("Write WITH %s AS NOT MATERIALIZED (...), if it is neither recursive nor volatile.",
+								   quote_identifier(rte->ctename));
+	}
+	else
+	{
+		rejection->code = REASON_NOT_BUCKETED;
+		rejection->detail = psprintf("%s is %s", label, KindOfRelation(rte));
+	}
+}
+
+/* Is it possible to join these two by buckets, in an order the planner did not take? */
+static bool
+OtherOrderCost(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *a, RelOptInfo *b, Cost *cost)
+{
+	RelOptInfo *joined;
+	bool		found = false;
+
+	/* with two relations there is no order to choose */
+	if (a == NULL || b == NULL || a == b)
+		return false;
+	joined = find_join_rel(root, bms_union(a->relids, b->relids));
+	/* of these relations alone there is no other order */
+	if (joined != NULL && joined != joinrel)
+		found = BucketedCost(joined, cost);
+	return found;
+}
+
+void
+NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejection *rejection)
+{
+	RelOptInfo *other;
+	BucketInput *input = NULL;
+	RelOptInfo *base = NULL;
+	Var		   *named = NULL;
+	Var		   *opposite = NULL;
+	char	   *copy = NULL;
+	ListCell   *lc;
+	int			rti = -1;
+
+	/* core does not even look at the size of a table that is proven empty */
+	if (IS_DUMMY_REL(rel))
+	{
+		rejection->code = REASON_PROVEN_EMPTY;
+		rejection->detail = psprintf("%s is proven to have no rows", RelationLabel(root, rel->relids));
+		rejection->hint = "Nothing is to be done: no row of it is read.";
+		return;
+	}
+	if (OtherHashTable(root, rel) != NULL)
+	{
+		RelOptInfo *table = OtherHashTable(root, rel);
+		Oid			relid = planner_rt_fetch(table->relid, root)->relid;
+
+		/* a partition has the alias of its parent */
+		HashVersionReason(relid, table == rel ? RelationLabel(root, rel->relids) :
+						  quote_identifier(get_rel_name(relid)),
+						  BucketRelInfoGet(table)->hash_version, rejection);
+		return;
+	}
+	other = join == NULL ? NULL : rel == join->outerrel ? join->innerrel : join->outerrel;
+	if (other != NULL && BucketInputs(root, other) != NIL)
+		input = linitial(BucketInputs(root, other));
+
+	/* the table the condition names, best one that stands against a bucket column */
+	foreach(lc, join ? join->restrictlist : NIL)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *mine = IsJoinEquality(rinfo) ? ClauseSide(rinfo, rel->relids, other->relids) : NULL;
+		Var		   *column = mine ? ColumnUnderCasts(mine) : NULL;
+		Var		   *against;
+		Cost		cost;
+
+		if (column == NULL)
+			continue;
+		against = ColumnUnderCasts(ClauseSide(rinfo, other->relids, rel->relids));
+		if (OtherOrderCost(root, join->joinrel, RelationOfColumn(root, column), RelationOfColumn(root, against), &cost))
+		{
+			rejection->code = REASON_COST;
+			rejection->detail = psprintf("%s and %s could be joined by buckets; to join %s first looked cheaper",
+										 RelationLabel(root, RelationOfColumn(root, column)->relids),
+										 RelationLabel(root, RelationOfColumn(root, against)->relids),
+										 RelationLabel(root, rel->relids));
+			rejection->costs = psprintf("that bucket join alone costs %.2f, this join %.2f",
+										cost, join->joinrel->cheapest_total_path ?
+										join->joinrel->cheapest_total_path->total_cost : 0);
+			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To have the other order, put the join of the two into WITH ... AS MATERIALIZED, or SET join_collapse_limit = 1 and write it first.");
+			return;
+		}
+		if (named == NULL || (input != NULL && against != NULL && KeyNumber(input, against) >= 0))
+		{
+			named = column;
+			opposite = against;
+		}
+	}
+	if (named != NULL)
+		base = RelationOfColumn(root, named);
+	while (base == NULL && (rti = bms_next_member(rel->relids, rti)) >= 0)
+	{
+		if (rti < root->simple_rel_array_size && root->simple_rel_array[rti] != NULL &&
+			BucketRelInfoGet(root->simple_rel_array[rti]) == NULL)
+			base = root->simple_rel_array[rti];
+	}
+	if (base != NULL && BucketRelInfoGet(base) == NULL)
+	{
+		if (input != NULL)
+			copy = CopyForKeys(join, other, input, rel, base->relid);
+		BaseReason(root, base, copy, rejection);
+		if (rejection->code == REASON_NOT_BUCKETED && UnbucketableReason(root, named, rejection))
+			rejection->code = REASON_TYPE_CLASS;
+		else if (rejection->code == REASON_NOT_BUCKETED && copy == NULL && input != NULL)
+			rejection->hint = CopiesOfBoth(root, named, opposite, (int) input->nbuckets);
+	}
+	else if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL || rel->reloptkind == RELOPT_OTHER_JOINREL)
+	{
+		rejection->code = REASON_PARTITIONED;
+		PartitionwiseReason(RelationLabel(root, rel->relids), rejection);
+	}
+	else
+	{
+		rejection->code = REASON_NOT_BUCKETED;
+		rejection->detail = psprintf("the join %s is not made by buckets", RelationLabel(root, rel->relids));
+		rejection->hint = "First see why that join is not: bucketfdw.why_not has a row for it.";
+	}
+}
+
