@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Random tables and queries, over bucketed tables and over heap copies of them; every difference is a failure.
 
-usage: random_queries.py [--seconds N] [--seed N] [--rounds N] [--all] [--shrink SECONDS]
+usage: random_queries.py [--seconds N] [--seed N] [--rounds N] [--enough N] [--all] [--shrink SECONDS]
 Connects as PGHOST, PGPORT and PGUSER say (a Unix socket, trust) and makes a database of its own.  --all goes on after a
-failure; without it the first one ends the run."""
+failure; without it the first one ends the run.  --enough ends it when so many queries have been compared."""
 import argparse
 import collections
 import json
@@ -413,7 +413,8 @@ class Tester:
         start = time.monotonic()
         self.end = start + self.args.seconds
         rounds, told = 0, start
-        while time.monotonic() < self.end and (not self.args.rounds or rounds < self.args.rounds):
+        while time.monotonic() < self.end and (not self.args.rounds or rounds < self.args.rounds) and \
+                (not self.args.enough or self.queries < self.args.enough):
             seed = self.args.seed + rounds
             if not self.round(seed):
                 print(f"(round of seed {seed})", flush=True)
@@ -438,6 +439,9 @@ class Tester:
         if inner >= 300 and self.counted < 20:
             print("FAILURE: hardly an aggregate counted the frequent keys of a join")
             self.failures.append(None)
+        if self.queries < self.args.enough and not self.failures:
+            print(f"FAILURE: time was up after {self.queries} queries, {self.args.enough} are wanted")
+            self.failures.append(None)
         if self.failures:
             print(f"{len(self.failures)} failures")
         return 1 if self.failures else 0
@@ -457,6 +461,7 @@ def main():
     p.add_argument("--seconds", type=float, default=120)
     p.add_argument("--seed", type=int, default=None)
     p.add_argument("--rounds", type=int, default=0)
+    p.add_argument("--enough", type=int, default=0)
     p.add_argument("--queries", type=int, default=30)
     p.add_argument("--shrink", type=float, default=60)
     p.add_argument("--all", action="store_true")
