@@ -3,6 +3,7 @@
 #   make                     with the pg_config in PATH; another one with PG_CONFIG=/path/to/pg_config
 #   make install
 #   make installcheck        against a running server (superuser)
+#   make installcheck REGRESS='lookup scan'    files of sql/ alone, setup before them
 #   make DEVEL=1             warnings are errors, as in our own builds
 #   make SANITIZE=1          address and undefined-behaviour sanitizers, see tools/test
 
@@ -15,13 +16,13 @@ SOURCE_FOLDERS = src $(patsubst %/,%,$(wildcard src/*/ src/*/*/ src/*/*/*/))
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(addsuffix /*.c,$(SOURCE_FOLDERS)))))
 ALL_HEADERS = $(wildcard $(addsuffix /*.h,$(SOURCE_FOLDERS)))
 
-ALL_REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
-REGRESS = $(filter setup,$(ALL_REGRESS)) $(filter-out setup,$(ALL_REGRESS))
-REGRESS := $(strip $(REGRESS))
 REGRESS_OPTS = --inputdir=. --encoding=UTF8 --no-locale
+ifeq ($(origin REGRESS),command line)
+override REGRESS := setup $(filter-out setup,$(REGRESS))
+else
+REGRESS := setup $(filter-out setup,$(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql))))
 ISOLATION := $(strip $(sort $(patsubst specs/%.spec,%,$(wildcard specs/*.spec))))
 ISOLATION_OPTS = --inputdir=. --encoding=UTF8 --no-locale --load-extension=bucketfdw
-ifneq ($(wildcard t/*.pl),)
 TAP_TESTS = 1
 endif
 
