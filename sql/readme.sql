@@ -1,5 +1,5 @@
 -- What README.md shows in its sixty seconds, by a plain role, and the answers
--- it quotes in its table of limits.
+-- that docs/reference.md quotes of what a foreign table cannot do.
 \set VERBOSITY terse
 CREATE ROLE regress_bucketfdw_alice;
 CREATE SCHEMA readme AUTHORIZATION regress_bucketfdw_alice;

@@ -1,6 +1,6 @@
 """Run the SQL examples of the documentation and compare what is printed with what the page says.
 
-    check_docs.py --psql PROGRAM --root TREE [DOCUMENT...]
+    check_docs.py --psql PROGRAM --root TREE [--write FOLDER] [DOCUMENT...]
 
 A page runs from top to bottom in one psql session, as a superuser, in a new database.
 
@@ -17,6 +17,9 @@ A page runs from top to bottom in one psql session, as a superuser, in a new dat
     <!-- numbers vary -->    in the next output numbers with their units, and the widths of columns, are not compared
     <!-- one of them -->     of the next block behind 'What helps:' one join or aggregation has to use buckets, not all
 
+With --write pages with the outputs that differ replaced by what was printed are put into FOLDER, to be read and then
+copied by hand.
+
 In every output costs ('cost=', '... against ...'), sizes ('bytes', 'kB', 'MB') and times ('ms') are not compared: both
 sides have N in their place.
 """
@@ -28,7 +31,8 @@ import re
 import subprocess
 import sys
 
-DOCUMENTS = ["README.md", "docs/plans.md", "docs/why-not.md"]
+DOCUMENTS = ["README.md", "docs/clients.md", "docs/from-spark.md", "docs/operations.md", "docs/plans.md", "docs/reference.md",
+             "docs/why-not.md", "test/docs/reasons.md"]
 ONLY_BUCKETS = "".join("SET LOCAL enable_%s = off;\n" % name for name in
                        ("hashjoin", "mergejoin", "nestloop", "hashagg", "sort"))
 
@@ -149,6 +153,10 @@ def plain(text):
     return "\n".join(lines)
 
 
+def plain_ends(text):
+    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n"))
+
+
 def loose(text):
     """Without numbers, their units and the widths of columns."""
     text = re.sub(r"\d+(\.\d+)?( (bytes|kB|MB))?", "N", plain(text))
@@ -176,6 +184,7 @@ class Checker:
     def __init__(self, psql, root):
         self.psql, self.root = psql, root
         self.passed = self.failed = 0
+        self.printed = {}       # first line of a block of output -> what the server printed in its place
 
     def fail(self, line, what):
         self.failed += 1
@@ -237,6 +246,7 @@ class Checker:
         if said == given:
             self.passed += 1
         else:
+            self.printed[out.line] = plain_ends(got)
             self.fail(out.line, "another output:\n" + got)
 
     def check(self, document):
@@ -276,16 +286,36 @@ class Checker:
                     self.check_output(block, out, numbers)
         self.session.end()
 
+    def write(self, folder):
+        """The page with the printed outputs."""
+        if not self.printed:
+            return
+        lines, result, i = open(os.path.join(self.root, self.document)).read().split("\n"), [], 0
+        while i < len(lines):
+            result.append(lines[i])
+            if i + 1 in self.printed:
+                result += self.printed.pop(i + 1).split("\n")
+                while not lines[i + 1].startswith("```"):
+                    i += 1
+            i += 1
+        path = os.path.join(folder, self.document)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write("\n".join(result))
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--psql", default="psql")
     parser.add_argument("--root", required=True)
+    parser.add_argument("--write", metavar="FOLDER")
     parser.add_argument("documents", nargs="*", default=[])
     args = parser.parse_args()
     checker = Checker(args.psql, args.root)
     for document in args.documents or DOCUMENTS:
         checker.check(document)
+        if args.write:
+            checker.write(args.write)
     print("%d passed, %d failed" % (checker.passed, checker.failed))
     sys.exit(checker.failed != 0)
 
