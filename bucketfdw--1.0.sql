@@ -480,10 +480,10 @@ CREATE FUNCTION bucketfdw.on_ddl_end() RETURNS event_trigger
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	wrapper pg_catalog.oid;
+	wrappers pg_catalog.oid[];
 	concerned pg_catalog.oid[];
 BEGIN
-	SELECT w.oid INTO wrapper
+	SELECT pg_catalog.array_agg(w.oid) INTO wrappers
 	FROM pg_catalog.pg_foreign_data_wrapper w
 		JOIN pg_catalog.pg_proc p ON p.oid = w.fdwhandler
 		JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
@@ -494,7 +494,7 @@ BEGIN
 			WHERE s.srvfdw = w.oid
 		);
 
-	IF NOT FOUND THEN
+	IF wrappers IS NULL THEN
 		RETURN;
 	END IF;
 
@@ -524,7 +524,7 @@ BEGIN
 	FROM reached r
 		JOIN pg_catalog.pg_foreign_table t ON t.ftrelid = r.objid
 		JOIN pg_catalog.pg_foreign_server s ON s.oid = t.ftserver
-	WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND s.srvfdw = wrapper;
+	WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND s.srvfdw = ANY (wrappers);
 
 	IF concerned IS NOT NULL THEN
 		PERFORM bucketfdw.ddl_command(d.command, concerned)

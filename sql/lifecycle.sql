@@ -213,7 +213,9 @@ SELECT count(*) FROM bucketfdw.files WHERE relid = 'g'::regclass;
 DELETE FROM bucketfdw.spec WHERE relid = 'g'::regclass;
 INSERT INTO g VALUES (42);
 SELECT * FROM g;
+SELECT bucketfdw.cleanup() >= 0;
 SELECT count(*) > 0 AS left_over_waits FROM bucketfdw.garbage WHERE relid = 'g'::regclass;
+SELECT * FROM g;
 RESET allow_system_table_mods;
 DROP FOREIGN TABLE f, g;
 

@@ -6,14 +6,12 @@
 
 #include <sys/stat.h>
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xlog.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class_d.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"
 #include "compat.h"
@@ -22,6 +20,7 @@
 #include "funcapi.h"
 #include "load/load.h"
 #include "miscadmin.h"
+#include "storage/catalog.h"
 #include "storage/directory.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
@@ -209,34 +208,6 @@ ListNamesLibrary(const char *list)
 	return false;
 }
 
-/* Version of the extension's SQL objects in this database. */
-static char *
-ExtensionVersion(void)
-{
-	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	char	   *version = NULL;
-
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
-				CStringGetDatum("bucketfdw"));
-	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		datum = heap_getattr(tuple, Anum_pg_extension_extversion,
-										 RelationGetDescr(rel), &isnull);
-
-		if (!isnull)
-			version = TextDatumGetCString(datum);
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return version;
-}
-
 Datum
 bucketfdw_info(PG_FUNCTION_ARGS)
 {
@@ -281,11 +252,7 @@ bucketfdw_rows_in_files(PG_FUNCTION_ARGS)
 Datum
 bucketfdw_cleanup(PG_FUNCTION_ARGS)
 {
-	int64		removed;
-
 	PreventCommandDuringRecovery("bucketfdw.cleanup()");
 	PreventCommandIfReadOnly("bucketfdw.cleanup()");
-	removed = StoreReclaimGarbage(InvalidOid);
-	removed += StoreSweepOrphans();
-	PG_RETURN_INT64(removed);
+	PG_RETURN_INT64(StoreCleanup());
 }

@@ -155,8 +155,7 @@ TableCreated(Oid relid)
 	parsed = SettleOptions(rel, options, siblings != NIL, bf_default_buckets);
 
 	/* what an older table of this oid left behind */
-	ManifestDelete(relid, true, false);
-	SpecDelete(relid);
+	ManifestDelete(relid, false, false);
 	SpecRecord(relid, parsed->spec);
 	relation_close(rel, NoLock);
 }
@@ -494,7 +493,8 @@ bucketfdw_object_dropped(PG_FUNCTION_ARGS)
 
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 	{
-		if (attnum > 0 && IsBucketTable(relid))
+		/* the spec row tells that it is ours, whatever became of its wrapper */
+		if (attnum > 0)
 			ColumnDropped(relid, (AttrNumber) attnum);
 	}
 	else if (attnum == 0)

@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "executor/tuptable.h"
@@ -22,6 +23,7 @@
 #include "storage/catalog.h"
 #include "storage/manifest.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -90,15 +92,23 @@ CatalogScanEnd(CatalogScan *scan)
 
 /* Needs RowExclusiveLock on rel.  An active snapshot is not needed. */
 void
-CatalogInsert(Relation rel, const Datum *values, const bool *nulls, CommandId cid)
+CatalogInsert(Relation rel, const Datum *values, const bool *nulls, int natts, CommandId cid)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
-	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(rel),
-										unconstify(Datum *, values),
-										unconstify(bool *, nulls));
-	List	   *indexes = RelationGetIndexList(rel);
+	TupleTableSlot *slot;
+	HeapTuple	tuple;
+	List	   *indexes;
 	ListCell   *lc;
 
+	if (RelationGetNumberOfAttributes(rel) > natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"bucketfdw.%s\" has columns that this library does not know",
+						RelationGetRelationName(rel)),
+				 errhint("Install the library of the version that the extension bucketfdw has in this database.")));
+	slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+	tuple = heap_form_tuple(RelationGetDescr(rel), unconstify(Datum *, values),
+							unconstify(bool *, nulls));
+	indexes = RelationGetIndexList(rel);
 	ExecStoreHeapTuple(tuple, slot, false);
 
 	/* toasting may need one */
@@ -140,23 +150,75 @@ CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot)
 }
 
 void
-CatalogDeform(Relation rel, HeapTuple tuple, Datum *values)
+CatalogDeform(Relation rel, HeapTuple tuple, Datum *values, int natts)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	bool		nulls[MaxHeapAttributeNumber];
 
-	heap_deform_tuple(tuple, desc, values, nulls);
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < natts; i++)
 	{
-		if (!nulls[i])
-			continue;
-		if (TupleDescAttr(desc, i)->attnotnull)
+		bool		isnull = true;
+
+		values[i] = (Datum) 0;
+		if (i < desc->natts)
+			values[i] = heap_getattr(tuple, i + 1, desc, &isnull);
+		if (isnull && i < desc->natts && TupleDescAttr(desc, i)->attnotnull)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("unexpected null in column %d of \"bucketfdw.%s\"",
 							i + 1, RelationGetRelationName(rel))));
-		values[i] = (Datum) 0;
 	}
+}
+
+bool
+CatalogNamesTable(Oid relid)
+{
+	static const char *const tables[] = {"spec", "manifest"};
+	Oid			rowtype = get_rel_type_id(relid);
+	bool		found = false;
+
+	for (int i = 0; i < lengthof(tables) && !found; i++)
+	{
+		CatalogScan scan;
+		HeapTuple	tuple;
+		Datum		values[Anum_spec_rowtype];
+
+		/* both tables begin with the same two columns */
+		CatalogScanBegin(&scan, tables[i], AccessShareLock, relid, NULL);
+		while (!found && (tuple = CatalogScanNext(&scan)) != NULL)
+		{
+			CatalogDeform(scan.rel, tuple, values, Anum_spec_rowtype);
+			found = DatumGetObjectId(values[Anum_spec_rowtype - 1]) == rowtype;
+		}
+		CatalogScanEnd(&scan);
+	}
+	return found;
+}
+
+char *
+ExtensionVersion(void)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	char	   *version = NULL;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("bucketfdw"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		datum = heap_getattr(tuple, Anum_pg_extension_extversion,
+										 RelationGetDescr(rel), &isnull);
+
+		if (!isnull)
+			version = TextDatumGetCString(datum);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return version;
 }
 
 const void *

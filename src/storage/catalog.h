@@ -79,8 +79,12 @@ extern void CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lock
 extern HeapTuple CatalogScanNext(CatalogScan *scan);
 extern void CatalogScanEnd(CatalogScan *scan);
 
-/* Insert a row, visible to snapshots whose curcid is greater than cid. */
-extern void CatalogInsert(Relation rel, const Datum *values, const bool *nulls, CommandId cid);
+/*
+ * Insert a row of natts columns, visible to snapshots whose curcid is greater
+ * than cid.  Error if the table has more columns: a newer version's.
+ */
+extern void CatalogInsert(Relation rel, const Datum *values, const bool *nulls, int natts,
+						  CommandId cid);
 
 /*
  * Delete a row found by a scan.  A row that somebody else is deleting or has
@@ -89,10 +93,20 @@ extern void CatalogInsert(Relation rel, const Datum *values, const bool *nulls, 
 extern bool CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot);
 
 /*
- * All columns of a row (values has room for them).  Only nullable columns may
- * be null: then the value is 0, which no other value of them is.
+ * The first columns of a row, as many as this library knows (values has room
+ * for natts); a newer version's table may have more.  Only nullable columns
+ * may be null: then the value is 0, which no other value of them is.
  */
-extern void CatalogDeform(Relation rel, HeapTuple tuple, Datum *values);
+extern void CatalogDeform(Relation rel, HeapTuple tuple, Datum *values, int natts);
+
+/*
+ * Version of the extension's SQL objects in this database, palloc'd; NULL: it
+ * is not installed.
+ */
+extern char *ExtensionVersion(void);
+
+/* The version whose catalog tables this library knows all about. */
+#define BF_EXTENSION_VERSION "1.0"
 
 /*
  * Elements of an array value, in place or detoasted in the current context;
@@ -121,8 +135,8 @@ extern BucketSpec *SpecNewest(Oid relid, int *version);
 
 /*
  * Version of a spec of a table: that of the newest row when it is equal, else
- * a row is written.  A table without a row is adopted: rows that an older
- * table of this oid left are removed first.
+ * a row is written; spec rows that an older table of this oid left are removed
+ * before the first.
  */
 extern int	SpecRecord(Oid relid, const BucketSpec *spec);
 
@@ -142,5 +156,8 @@ extern void ManifestDelete(Oid relid, bool all, bool unlinked);
 
 /* Delete the rows about dead files of a relid. */
 extern void DeadFilesDelete(Oid relid);
+
+/* Does a row of the table as it is now, of its row type, stand in the spec or the manifest? */
+extern bool CatalogNamesTable(Oid relid);
 
 #endif							/* BF_CATALOG_H */

@@ -58,8 +58,14 @@ extern void StoreDropAtCommit(Oid relid);
  */
 extern int64 StoreReclaimGarbage(Oid relid);
 
-/* Orphan sweep of this database's directory; returns the number of files unlinked. */
-extern int64 StoreSweepOrphans(void);
+/*
+ * Remove all that nobody needs of this database: dead files, files that no
+ * catalog row names, rows and files of tables that are gone; and files of
+ * dropped databases.  A table that exists and that a catalog row names loses
+ * nothing, even if it is not recognised as ours: that is a warning.  Returns
+ * the number of files unlinked.
+ */
+extern int64 StoreCleanup(void);
 
 /*
  * Set by the load layer, which stands above this one, in LoadInit: forget the

@@ -177,7 +177,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	Oid			rowtype = get_rel_type_id(relid);
 	CatalogScan scan;
 	HeapTuple	tuple;
-	Datum		values[Natts_manifest] = {0};	/* the last column may not be there yet */
+	Datum		values[Natts_manifest];
 
 	manifest->relid = relid;
 	if (wanted & READ_FILES)
@@ -195,7 +195,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 		int			format;
 		int			spec;
 
-		CatalogDeform(scan.rel, tuple, values);
+		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
 
 		/* left by an older table that had this oid */
 		if (DatumGetObjectId(values[Anum_manifest_rowtype - 1]) != rowtype)
@@ -345,7 +345,7 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 	values[Anum_manifest_column_stats - 1] = PointerGetDatum(write->column_stats);
 
 	manifest = table_open(BucketCatalogOid("manifest"), RowExclusiveLock);
-	CatalogInsert(manifest, values, nulls, cid);
+	CatalogInsert(manifest, values, nulls, Natts_manifest, cid);
 	table_close(manifest, NoLock);
 	PendingNoteWrite();
 
@@ -368,7 +368,7 @@ DeadFilesInsert(Oid relid, const Datum *manifest_values)
 	values[Anum_dead_file_ids - 1] = manifest_values[Anum_manifest_file_ids - 1];
 	values[Anum_dead_file_first - 1] = manifest_values[Anum_manifest_file_first - 1];
 	values[Anum_dead_file_bytes - 1] = manifest_values[Anum_manifest_file_bytes - 1];
-	CatalogInsert(rel, values, nulls, GetCurrentCommandId(true));
+	CatalogInsert(rel, values, nulls, Natts_dead, GetCurrentCommandId(true));
 	table_close(rel, NoLock);
 }
 
@@ -391,7 +391,7 @@ ManifestDelete(Oid relid, bool all, bool unlinked)
 	old = MemoryContextSwitchTo(row_cxt);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
-		CatalogDeform(scan.rel, tuple, values);
+		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
 		if (!all && DatumGetObjectId(values[Anum_manifest_rowtype - 1]) == rowtype)
 			continue;
 		if (!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))

@@ -9,6 +9,7 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class_d.h"
+#include "catalog/pg_foreign_table.h"
 #include "catalog/pg_proc.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
@@ -29,9 +30,9 @@
 bool
 IsBucketTable(Oid relid)
 {
-	ForeignTable *table;
-	ForeignServer *server;
-	ForeignDataWrapper *wrapper;
+	HeapTuple	table;
+	ForeignServer *server = NULL;
+	ForeignDataWrapper *wrapper = NULL;
 	HeapTuple	proc;
 	Oid			nspoid;
 	oidvector  *noargs;
@@ -43,10 +44,17 @@ IsBucketTable(Oid relid)
 	if (!OidIsValid(nspoid))
 		return false;
 
-	table = GetForeignTable(relid);
-	server = GetForeignServer(table->serverid);
-	wrapper = GetForeignDataWrapper(server->fdwid);
-	if (!OidIsValid(wrapper->fdwhandler))
+	/* without a lock, any of them may go at this moment */
+	table = SearchSysCache1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
+	if (HeapTupleIsValid(table))
+	{
+		server = GetForeignServerExtended(((Form_pg_foreign_table) GETSTRUCT(table))->ftserver,
+										  FSV_MISSING_OK);
+		ReleaseSysCache(table);
+	}
+	if (server != NULL)
+		wrapper = GetForeignDataWrapperExtended(server->fdwid, FDW_MISSING_OK);
+	if (wrapper == NULL || !OidIsValid(wrapper->fdwhandler))
 		return false;
 
 	noargs = buildoidvector(NULL, 0);
@@ -184,7 +192,7 @@ SpecNewest(Oid relid, int *version)
 	MemoryContextSwitchTo(row_cxt);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
-		CatalogDeform(scan.rel, tuple, values);
+		CatalogDeform(scan.rel, tuple, values, Natts_spec);
 		if (DatumGetObjectId(values[Anum_spec_rowtype - 1]) == rowtype &&
 			DatumGetInt32(values[Anum_spec_spec_version - 1]) > *version)
 		{
@@ -213,10 +221,7 @@ SpecRecord(Oid relid, const BucketSpec *spec)
 		return version;
 
 	if (newest == NULL)
-	{
 		SpecDelete(relid);
-		ManifestDelete(relid, false, false);
-	}
 
 	values[Anum_spec_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_spec_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
@@ -225,7 +230,7 @@ SpecRecord(Oid relid, const BucketSpec *spec)
 	CatalogSetSpec(spec, values, Anum_spec_hash_version);
 
 	rel = table_open(BucketCatalogOid("spec"), RowExclusiveLock);
-	CatalogInsert(rel, values, nulls, GetCurrentCommandId(true));
+	CatalogInsert(rel, values, nulls, Natts_spec, GetCurrentCommandId(true));
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 	return version + 1;

@@ -25,6 +25,7 @@
 #include "storage/procarray.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -66,7 +67,10 @@ StoreReclaimGarbage(Oid relid)
 
 	CatalogScanBegin(&scan, "dead_files", RowExclusiveLock, relid, NULL);
 	old = MemoryContextSwitchTo(row_cxt);
-	while ((tuple = CatalogScanNext(&scan)) != NULL)
+
+	/* what the columns of a newer version say of a row is not known here */
+	while (RelationGetNumberOfAttributes(scan.rel) <= Natts_dead &&
+		   (tuple = CatalogScanNext(&scan)) != NULL)
 	{
 		const uint64 *ids;
 		const int32 *buckets;
@@ -77,7 +81,7 @@ StoreReclaimGarbage(Oid relid)
 		bool		ours;
 
 		MemoryContextReset(row_cxt);
-		CatalogDeform(scan.rel, tuple, values);
+		CatalogDeform(scan.rel, tuple, values, Natts_dead);
 
 		/* most writes find nothing here and do not pay for the horizon */
 		if (!FullTransactionIdIsValid(horizon))
@@ -185,7 +189,7 @@ NameFiles(HTAB *named, const char *table, int anum_ids, Oid relid)
 		const uint64 *ids;
 		int			n;
 
-		CatalogDeform(scan.rel, tuple, values);
+		CatalogDeform(scan.rel, tuple, values, anum_ids);
 		ids = CatalogArray(values[anum_ids - 1], INT8OID, &n);
 		for (int i = 0; i < n; i++)
 			(void) hash_search(named, &ids[i], HASH_ENTER, NULL);
@@ -193,7 +197,10 @@ NameFiles(HTAB *named, const char *table, int anum_ids, Oid relid)
 	CatalogScanEnd(&scan);
 }
 
-/* Files of one live table that neither catalog nor transaction names.  Needs ShareLock. */
+/*
+ * Files of one live table that neither catalog nor transaction names, and the
+ * manifest rows of older tables of its oid.  Needs ShareLock.
+ */
 static int64
 SweepTable(Oid relid)
 {
@@ -207,6 +214,7 @@ SweepTable(Oid relid)
 	/* first the directory, then the catalog: what is committed in between is named */
 	snprintf(path, sizeof(path), "%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
 	DirectoryWalk(path, FindFile, &found);
+	ManifestDelete(relid, false, false);
 	if (found.n == 0)
 		return 0;
 
@@ -229,7 +237,10 @@ SweepTable(Oid relid)
 	return removed;
 }
 
-/* Everything about a table that is gone; its files are unlinked at commit. */
+/*
+ * Everything about a table that is gone, also when another relation has its
+ * oid now; its files are unlinked at commit.
+ */
 static int64
 SweepDropped(Oid relid)
 {
@@ -245,28 +256,49 @@ SweepDropped(Oid relid)
 	return found.n;
 }
 
-/* Relids that have catalog rows but no table of ours any more. */
+/* The tables that have a directory or a row in a catalog table, in order of oid. */
 static List *
-ForgottenTables(const char *table)
+KnownTables(void)
 {
+	static const char *const tables[] = {"spec", "manifest", "dead_files"};
+	FoundList	found = FindTables();
 	List	   *result = NIL;
-	CatalogScan scan;
-	HeapTuple	tuple;
-	Datum		values[Natts_manifest];
 
-	CatalogScanBegin(&scan, table, AccessShareLock, InvalidOid, NULL);
-	while ((tuple = CatalogScanNext(&scan)) != NULL)
+	for (int i = 0; i < found.n; i++)
+		result = lappend_oid(result, ((Oid *) found.elems)[i]);
+	for (int i = 0; i < lengthof(tables); i++)
 	{
-		Oid			relid;
+		CatalogScan scan;
+		HeapTuple	tuple;
+		Datum		relid;
 
 		/* relid is the first column of every table */
-		CatalogDeform(scan.rel, tuple, values);
-		relid = DatumGetObjectId(values[0]);
-		if (!IsBucketTable(relid))
-			result = list_append_unique_oid(result, relid);
+		CatalogScanBegin(&scan, tables[i], AccessShareLock, InvalidOid, NULL);
+		while ((tuple = CatalogScanNext(&scan)) != NULL)
+		{
+			CatalogDeform(scan.rel, tuple, &relid, 1);
+			if (result == NIL || llast_oid(result) != DatumGetObjectId(relid))
+				result = lappend_oid(result, DatumGetObjectId(relid));
+		}
+		CatalogScanEnd(&scan);
 	}
-	CatalogScanEnd(&scan);
+	list_sort(result, list_oid_cmp);
+	list_deduplicate_oid(result);
 	return result;
+}
+
+/*
+ * A table that exists and that the catalog names, but that has no handler of
+ * ours: its wrapper may get the handler back, and then it must have its rows.
+ */
+static void
+WarnUnrecognized(Oid relid)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("files of table \"%s\" are left alone", get_rel_name(relid)),
+			 errdetail("The catalog of bucketfdw names the table, but the handler of its foreign-data wrapper is not bucketfdw.handler."),
+			 errhint("Give the wrapper its handler back with ALTER FOREIGN DATA WRAPPER ... HANDLER bucketfdw.handler, or drop the table.")));
 }
 
 static bool
@@ -315,46 +347,55 @@ SweepDatabases(void)
 	return removed;
 }
 
+/* Error unless this library knows all columns and tables that may name files. */
+static void
+CheckExtensionVersion(void)
+{
+	char	   *version = ExtensionVersion();
+
+	if (version == NULL || strcmp(version, BF_EXTENSION_VERSION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot tell which files of bucketed tables are still needed"),
+				 errdetail("The extension bucketfdw is of version %s here; this library is of version %s.",
+						   version ? version : "?", BF_EXTENSION_VERSION),
+				 errhint("Install the library of that version, or run ALTER EXTENSION bucketfdw UPDATE.")));
+}
+
 /*
  * A lock on the oid keeps out every writer, prepared ones included, and the
  * creator of a table we cannot see yet; where it cannot be had at once, the
  * table is left for another time.
  */
 int64
-StoreSweepOrphans(void)
+StoreCleanup(void)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw sweep",
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
-	FoundList	tables = FindTables();
-	List	   *forgotten = NIL;
 	ListCell   *lc;
-	int64		removed = 0;
+	int64		removed;
 
-	for (int i = 0; i < tables.n; i++)
+	CheckExtensionVersion();
+	removed = StoreReclaimGarbage(InvalidOid);
+	foreach(lc, KnownTables())
 	{
-		Oid			relid = ((Oid *) tables.elems)[i];
+		Oid			relid = lfirst_oid(lc);
 
 		CHECK_FOR_INTERRUPTS();
 		if (!ConditionalLockRelationOid(relid, ShareLock))
 			continue;
 		if (IsBucketTable(relid))
-		{
 			removed += SweepTable(relid);
-			UnlockRelationOid(relid, ShareLock);
-		}
+		else if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && CatalogNamesTable(relid))
+			WarnUnrecognized(relid);
 		else
+		{
+			/* the lock is kept until the files are gone */
 			removed += SweepDropped(relid);
-	}
-
-	/* rows of tables that never had a file, or whose directory is gone */
-	forgotten = ForgottenTables("spec");
-	forgotten = list_concat_unique_oid(forgotten, ForgottenTables("manifest"));
-	forgotten = list_concat_unique_oid(forgotten, ForgottenTables("dead_files"));
-	foreach(lc, forgotten)
-	{
-		if (ConditionalLockRelationOid(lfirst_oid(lc), ShareLock))
-			(void) SweepDropped(lfirst_oid(lc));
+			continue;
+		}
+		UnlockRelationOid(relid, ShareLock);
 	}
 	removed += SweepDatabases();
 
