@@ -187,6 +187,23 @@ SELECT bucketfdw.create_table_as('mine2', 'SELECT id FROM public.src_h', 'id');
 SELECT bucketfdw.create_table_as('no_rights.t', 'SELECT 1 AS k', 'k');
 SELECT bucketfdw.create_table_as('public.cta', 'SELECT 1 AS customer_id', mode => 'append');
 RESET ROLE;
+-- rights on columns count as they do for INSERT
+GRANT INSERT (customer_id, amount) ON cta TO regress_cta;
+SET ROLE regress_cta;
+SELECT bucketfdw.create_table_as('public.cta', 'SELECT 1 AS customer_id', mode => 'append');
+INSERT INTO public.cta (customer_id) SELECT 1;
+SELECT bucketfdw.create_table_as('public.cta', 'SELECT 1 AS customer_id, 1 AS id', mode => 'append');
+INSERT INTO public.cta (customer_id, id) SELECT 1, 1;
+SELECT bucketfdw.create_table_as('public.cta', 'SELECT 1 AS customer_id, 1 AS nowhere', mode => 'append');
+SELECT bucketfdw.create_table_as('public.cta', 'SELECT 1 AS customer_id', mode => 'overwrite');
+-- a table is looked into by those who may read some of it
+SELECT bucketfdw.create_table_as('mine3', 'SELECT 1 AS customer_id', colocate_with => 'public.cta');
+RESET ROLE;
+GRANT SELECT (day) ON cta TO regress_cta;
+SET ROLE regress_cta;
+SELECT bucketfdw.create_table_as('mine3', 'SELECT 1 AS customer_id', colocate_with => 'public.cta');
+RESET ROLE;
+REVOKE INSERT (customer_id, amount), SELECT (day) ON cta FROM regress_cta;
 GRANT INSERT ON cta TO regress_cta;
 SET ROLE regress_cta;
 SELECT bucketfdw.create_table_as('public.cta', 'SELECT 1 AS customer_id', mode => 'append');

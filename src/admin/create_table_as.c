@@ -8,6 +8,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "admin/load_query.h"
+#include "admin/open_checked.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -183,19 +184,6 @@ HasColumn(TupleDesc desc, const char *name)
 	return false;
 }
 
-static Relation
-OpenBucketTable(Oid relid, LOCKMODE lockmode)
-{
-	Relation	rel;
-
-	if (!IsBucketTable(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a bucketed table", get_rel_name(relid))));
-	rel = table_open(relid, lockmode);
-	return rel;
-}
-
 /*
  * Take the number of buckets from colocate_with and, when the query has
  * columns of these names, the bucket columns.
@@ -203,7 +191,7 @@ OpenBucketTable(Oid relid, LOCKMODE lockmode)
 static void
 FollowColocated(CreateTableArgs *args, TupleDesc desc)
 {
-	Relation	rel = OpenBucketTable(args->colocate_with, AccessShareLock);
+	Relation	rel = OpenChecked(args->colocate_with, AccessShareLock, RequireReadableBucketTable);
 	TupleDesc	other = RelationGetDescr(rel);
 	BucketSpec *spec = TableOptionsGet(rel)->spec;
 
@@ -238,7 +226,7 @@ FollowColocated(CreateTableArgs *args, TupleDesc desc)
 static void
 CheckColocated(const CreateTableArgs *args, const BucketSpec *spec, TupleDesc desc)
 {
-	Relation	rel = OpenBucketTable(args->colocate_with, AccessShareLock);
+	Relation	rel = table_open(args->colocate_with, NoLock);	/* by FollowColocated */
 	TupleDesc	other = RelationGetDescr(rel);
 	BucketSpec *with = TableOptionsGet(rel)->spec;
 	bool		fits = spec->nkeys == with->nkeys && spec->nbuckets == with->nbuckets;
@@ -438,13 +426,48 @@ CheckSameColumns(Relation rel, TupleDesc query_desc)
 				 errhint("Make the query give the columns of the table, or drop the table first.")));
 }
 
-static void
-CheckPrivilege(Relation rel, AclMode privilege)
+/* What is to be done to a table that exists. */
+typedef struct WriteRequest
 {
-	AclResult	result = pg_class_aclcheck(RelationGetRelid(rel), GetUserId(), privilege);
+	TupleDesc	columns;		/* of the query */
+	bool		overwrite;
+} WriteRequest;
 
-	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_FOREIGN_TABLE, RelationGetRelationName(rel));
+/* May the user insert these columns?  As the executor decides for INSERT. */
+static bool
+MayInsert(Oid relid, TupleDesc columns)
+{
+	Oid			user = GetUserId();
+	bool		found = false;
+
+	if (pg_class_aclcheck(relid, user, ACL_INSERT) == ACLCHECK_OK)
+		return true;
+	for (int i = 0; i < columns->natts; i++)
+	{
+		AttrNumber	attnum = get_attnum(relid, NameStr(TupleDescAttr(columns, i)->attname));
+
+		/* that there is no such column is said later */
+		if (attnum <= 0)
+			continue;
+		if (pg_attribute_aclcheck(relid, attnum, user, ACL_INSERT) != ACLCHECK_OK)
+			return false;
+		found = true;
+	}
+	return found || pg_attribute_aclcheck_all(relid, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+/* RangeVarGetRelidCallback: before the lock is waited for, may the user write the table? */
+static void
+CheckWriteRight(const RangeVar *name, Oid relid, Oid oldrelid, void *arg)
+{
+	const WriteRequest *request = arg;
+
+	if (!OidIsValid(relid))
+		return;
+	RequireBucketTable(relid);
+	if (!MayInsert(relid, request->columns) ||
+		(request->overwrite && pg_class_aclcheck(relid, GetUserId(), ACL_TRUNCATE) != ACLCHECK_OK))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, name->relname);
 }
 
 /*
@@ -479,7 +502,7 @@ CheckNothingNew(Oid relid)
 				 errmsg("could not serialize access due to concurrent writes to \"%s\"", get_rel_name(relid))));
 }
 
-/* Load the query into a table that was there before. */
+/* Load the query into a table that was there before; it is locked, and the caller's rights are checked. */
 static int64
 LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid)
 {
@@ -490,14 +513,7 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 	char	   *name;
 	int64		rows;
 
-	/*
-	 * While new contents are collected nobody may add rows to the old ones:
-	 * they would be lost.  Readers wait only for the end.
-	 */
-	rel = OpenBucketTable(relid, overwrite ? ShareRowExclusiveLock : RowExclusiveLock);
-	CheckPrivilege(rel, ACL_INSERT);
-	if (overwrite)
-		CheckPrivilege(rel, ACL_TRUNCATE);
+	rel = table_open(relid, NoLock);
 	CheckSameSpec(args, rel);
 	if (OidIsValid(args->colocate_with))
 		CheckColocated(args, TableOptionsGet(rel)->spec, RelationGetDescr(rel));
@@ -568,7 +584,8 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 	Query	   *query;
 	TupleDesc	desc;
 	Oid			nspoid;
-	Oid			relid;
+	Oid			relid = InvalidOid;
+	bool		existing;
 	int64		rows = 0;
 
 	PreventCommandIfReadOnly("bucketfdw.create_table_as()");
@@ -577,10 +594,9 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 
 	/* an old table is found along search_path, a new one gets in the way only where it would be */
 	nspoid = RangeVarGetCreationNamespace(args.table);
-	if (args.mode == SAVE_ERROR || args.mode == SAVE_IGNORE)
+	existing = args.mode == SAVE_APPEND || args.mode == SAVE_OVERWRITE;
+	if (!existing)
 		relid = get_relname_relid(args.table->relname, nspoid);
-	else
-		relid = RangeVarGetRelid(args.table, NoLock, true);
 	if (OidIsValid(relid) && args.mode == SAVE_IGNORE)
 	{
 		ereport(NOTICE,
@@ -598,6 +614,18 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 	query = LoadQueryAnalyze(args.query);
 	desc = ExecCleanTypeFromTL(query->targetList);
 	CheckQueryColumns(desc);
+	if (existing)
+	{
+		WriteRequest request = {desc, args.mode == SAVE_OVERWRITE};
+
+		/*
+		 * While new contents are collected nobody may add rows to the old
+		 * ones: they would be lost.  Readers wait only for the end.
+		 */
+		relid = RangeVarGetRelidExtended(args.table,
+										 request.overwrite ? ShareRowExclusiveLock : RowExclusiveLock,
+										 RVR_MISSING_OK, CheckWriteRight, &request);
+	}
 	if (OidIsValid(args.colocate_with))
 		FollowColocated(&args, desc);
 

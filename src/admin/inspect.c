@@ -10,6 +10,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xlog.h"
+#include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_type_d.h"
@@ -53,19 +54,14 @@ PGDLLEXPORT Datum bucketfdw_info(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_cleanup(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_rows_in_files(PG_FUNCTION_ARGS);
 
+/* The sizes of a table's buckets: for those who may read it, or all statistics. */
 static void
-RequireBucketTable(Oid relid)
+RequireStatsRight(Oid relid)
 {
-	const char *relname = get_rel_name(relid);
-
-	if (relname == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
-	if (!IsBucketTable(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a bucketed table", relname)));
+	RequireBucketTable(relid);
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
 }
 
 /* What one bucket holds. */
@@ -91,12 +87,7 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 	BucketTotal *totals;
 	int			nbuckets;
 
-	rel = relation_open(relid, AccessShareLock);
-	RequireBucketTable(relid);
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
-
+	rel = OpenChecked(relid, AccessShareLock, RequireStatsRight);
 	InitMaterializedSRF(fcinfo, 0);
 
 	/* rows of earlier commands of this transaction count */

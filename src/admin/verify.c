@@ -10,6 +10,7 @@
 #include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_foreign_table.h"
@@ -21,7 +22,6 @@
 #include "miscadmin.h"
 #include "storage/directory.h"
 #include "storage/file_store.h"
-#include "storage/lmgr.h"
 #include "storage/manifest.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -323,15 +323,16 @@ VerifyFile(VerifyState *state, int file, bool quick)
 }
 
 static void
-VerifyTable(VerifyState *state, Oid relid, bool quick)
+VerifyTable(VerifyState *state, Relation rel, bool quick)
 {
+	Oid			relid = RelationGetRelid(rel);
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw verify",
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	Snapshot	snapshot;
 	Oid			database;
 
-	state->rel = relation_open(relid, AccessShareLock);
+	state->rel = rel;
 	LoadSealForRead(relid, GetActiveSnapshot());
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	database = ManifestOtherDatabase(relid);
@@ -356,7 +357,6 @@ VerifyTable(VerifyState *state, Oid relid, bool quick)
 
 	/* until the files are read: the snapshot keeps dead ones on disk */
 	UnregisterSnapshot(snapshot);
-	relation_close(state->rel, AccessShareLock);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 }
@@ -365,6 +365,14 @@ static bool
 MayVerify(Oid relid)
 {
 	return BfIsTableOwner(relid, GetUserId()) || BfMayMaintain(GetUserId());
+}
+
+static void
+RequireVerifiable(Oid relid)
+{
+	RequireBucketTable(relid);
+	if (!MayVerify(relid))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
 }
 
 /* All bucketed tables of the database that the caller may verify. */
@@ -397,35 +405,23 @@ bucketfdw_verify(PG_FUNCTION_ARGS)
 {
 	VerifyState state = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo};
 	bool		quick = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
-	List	   *tables;
+	bool		named = !PG_ARGISNULL(0);
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-
-	if (PG_ARGISNULL(0))
-		tables = AllTables();
-	else
-	{
-		Oid			relid = PG_GETARG_OID(0);
-
-		if (!IsBucketTable(relid))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("relation with OID %u is not a bucketed table", relid)));
-		if (!MayVerify(relid))
-			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
-		tables = list_make1_oid(relid);
-	}
-
-	foreach(lc, tables)
+	foreach(lc, named ? list_make1_oid(PG_GETARG_OID(0)) : AllTables())
 	{
 		Oid			relid = lfirst_oid(lc);
+		Relation	rel = named ? OpenChecked(relid, AccessShareLock, RequireVerifiable) :
+			try_relation_open(relid, AccessShareLock);
 
-		/* dropped meanwhile */
-		LockRelationOid(relid, AccessShareLock);
-		if (IsBucketTable(relid))
-			VerifyTable(&state, relid, quick);
-		UnlockRelationOid(relid, AccessShareLock);
+		if (rel == NULL)
+			continue;
+
+		/* of all tables, one may have gone into other hands meanwhile */
+		if (named || (IsBucketTable(relid) && MayVerify(relid)))
+			VerifyTable(&state, rel, quick);
+		relation_close(rel, AccessShareLock);
 	}
 	return (Datum) 0;
 }

@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "admin/open_checked.h"
 #include "admin/query_text.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
@@ -152,7 +153,7 @@ OpenCompared(Oid relid, ComparedTable *table)
 	Manifest   *manifest;
 
 	memset(table, 0, sizeof(*table));
-	table->rel = relation_open(relid, AccessShareLock);
+	table->rel = OpenChecked(relid, AccessShareLock, RequireReadable);
 	table->label = RelationIsVisible(relid) ?
 		pstrdup(quote_identifier(RelationGetRelationName(table->rel))) :
 		quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table->rel)),

@@ -1,0 +1,26 @@
+/*
+ * open_checked.h
+ *	  Relations that a function's caller names: rights before locks.
+ */
+#ifndef BF_OPEN_CHECKED_H
+#define BF_OPEN_CHECKED_H
+
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
+
+/* Error unless the current user may have the relation, which need not exist. */
+typedef void (*RelationCheck) (Oid relid);
+
+/*
+ * Open a relation.  The check comes before the lock is waited for, so that
+ * nobody without rights stands in the queue of a table, and once more when it
+ * is held.
+ */
+extern Relation OpenChecked(Oid relid, LOCKMODE lockmode, RelationCheck check);
+
+/* Checks: a bucketed table; a relation of which some column may be read; both. */
+extern void RequireBucketTable(Oid relid);
+extern void RequireReadable(Oid relid);
+extern void RequireReadableBucketTable(Oid relid);
+
+#endif							/* BF_OPEN_CHECKED_H */
