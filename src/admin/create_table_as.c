@@ -499,7 +499,10 @@ CheckNothingNew(Oid relid)
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent writes to \"%s\"", get_rel_name(relid))));
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("Others have written to bucketed table \"%s\" since the transaction's snapshot was taken.",
+						   get_rel_name(relid)),
+				 errhint("The transaction might succeed if retried.")));
 }
 
 /* Load the query into a table that was there before; it is locked, and the caller's rights are checked. */

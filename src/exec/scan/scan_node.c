@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "exec/scan/scan_node.h"
@@ -265,6 +266,14 @@ ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row)
 void
 ScanNodeLayoutError(const BucketScanState *scan)
 {
+	/* the plan knows the table as it is, the snapshot of the transaction its old files */
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("The files of bucketed table \"%s\" that the transaction sees were bucketed otherwise than the table is now.",
+						   RelationGetRelationName(scan->ss->ss_currentRelation)),
+				 errhint("The transaction might succeed if retried.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("files of bucketed table \"%s\" are not laid out as the plan expects",
