@@ -19,6 +19,7 @@
 #ifdef WORDS_BIGENDIAN
 #error "bucketfdw needs a little-endian machine"
 #endif
+StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums");
 
 /* a generated column that is computed when read, and never stored */
 #if PG_VERSION_NUM >= 180000

@@ -65,7 +65,7 @@ GucInit(void)
 							 "Logs joins and aggregations of bucketed tables that do not use buckets, and why.",
 							 "Each is logged once per statement text and session.",
 							 &bf_log_rejections,
-							 false, PGC_USERSET, 0, NULL, NULL, NULL);
+							 false, PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("bucketfdw.min_free_space",
 							"Space a write must leave free on the volume of the data directory.",
 							NULL,
