@@ -109,9 +109,11 @@ INSERT INTO line_b SELECT i / 3, i * 7919 % 250 + 1, i % 3 > 0 FROM generate_ser
 ANALYZE seller, line_b;
 SELECT nodes('SELECT name FROM line_b a JOIN seller USING (s) WHERE late AND NOT EXISTS (SELECT FROM line_b c WHERE c.k = a.k AND c.s <> a.s AND c.late)', false);
 SELECT nodes('SELECT name, count(*) FROM line_b a JOIN seller USING (s) WHERE late AND NOT EXISTS (SELECT FROM line_b c WHERE c.k = a.k AND c.s <> a.s AND c.late) GROUP BY name ORDER BY 2 DESC, 1 LIMIT 3', false);
--- nor does what is expected of it shrink to one row in the joins above
-SELECT nodes('SELECT name FROM line_b a JOIN seller USING (s) WHERE late AND NOT EXISTS (SELECT FROM line_b c WHERE c.k = a.k AND c.s <> a.s AND c.late)
-	AND EXISTS (SELECT FROM line_b d WHERE d.k = a.k AND d.s <> a.s)', false) !~ 'Nested Loop' AS no_scan_per_row;
+-- nor does what is expected of it shrink to one row in bucket joins that read it; what core expects of its own joins is core's
+SELECT nodes('SELECT count(*) FROM line_b a WHERE late AND NOT EXISTS (SELECT FROM line_b c WHERE c.k = a.k AND c.s <> a.s AND c.late)
+	AND EXISTS (SELECT FROM line_b d WHERE d.k = a.k AND d.s <> a.s)', false);
+SELECT expected('SELECT a.k FROM line_b a WHERE late AND NOT EXISTS (SELECT FROM line_b c WHERE c.k = a.k AND c.s <> a.s AND c.late)
+	AND EXISTS (SELECT FROM line_b d WHERE d.k = a.k AND d.s <> a.s)') > 500 AS many;
 
 -- a condition that costs much more than a lookup is paid for where the lookup tests it
 CREATE FUNCTION lookup_cost(query text) RETURNS float8
@@ -132,8 +134,8 @@ SELECT lookup_cost($$SELECT 1 FROM tiny_h JOIN mid_b USING (k) WHERE tiny_h.id =
 RESET bucketfdw.enable_routing; RESET enable_hashjoin; RESET enable_mergejoin;
 DROP FUNCTION lookup_cost(text);
 
--- A join by several columns that hang together: a table has no more combinations of values than rows.  Core multiplies the
--- numbers of values of each column, and expects 240 rows of 60000.
+-- A join of bucketed tables by several columns that hang together: a table has no more combinations of values than rows.  Core
+-- multiplies the numbers of values of each column, and expects 240 rows of 60000.
 CREATE TABLE part_h AS SELECT p, (p + j * 251) % 1000 AS s, j AS cost FROM generate_series(1, 2000) p, generate_series(0, 3) j;
 CREATE TABLE sale_h AS SELECT i AS k, i % 2000 + 1 AS p, (i % 2000 + 1 + i % 4 * 251) % 1000 AS s, i % 12 AS m FROM generate_series(1, 60000) i;
 SELECT bucketfdw.create_table_as(t || '_b', format('SELECT * FROM %I', t || '_h'), bucket_by => key, buckets => 8) AS rows
@@ -146,9 +148,10 @@ ANALYZE part_h, sale_h, part_b, sale_b, months;
 SELECT q, expected(q) > 5000 AS many, same(q) FROM unnest(ARRAY[
 	'SELECT cost FROM part_h JOIN sale_h USING (p, s)',
 	'SELECT cost FROM part_b JOIN sale_b USING (p, s)',
+	-- with other relations, and partitioned tables, it is as core expects
 	'SELECT cost FROM part_b JOIN sale_h USING (p, s)',
 	'SELECT cost FROM part_h JOIN sale_b USING (p, s)',
-	'SELECT cost FROM part_h JOIN months USING (p, s)',
+	'SELECT cost FROM part_b JOIN months USING (p, s)',
 	-- by a third table''s column
 	'SELECT cost FROM part_b a JOIN sale_b b USING (s) JOIN mid_b c ON c.id = a.p WHERE c.id = b.p',
 	-- columns that do not hang together are multiplied as ever

@@ -14,7 +14,6 @@
 #include "load/load.h"
 #include "plan/group/agg_path.h"
 #include "plan/join/join_path.h"
-#include "plan/join/join_size.h"
 #include "plan/key/bucketed.h"
 #include "plan/rel/table_stats.h"
 #include "plan/why/plan_report.h"
@@ -35,7 +34,6 @@ _PG_init(void)
 	BucketRowsInit();
 	BucketedInit();
 	JoinPathInit();
-	JoinSizeInit();
 	AggPathInit();
 	PlanReportInit();
 	TableStatsInit();

@@ -22,6 +22,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "plan/rel/batch_qual.h"
+#include "plan/rel/pair_limit.h"
 #include "plan/rel/partial_path.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"
@@ -39,6 +40,7 @@ GetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 static void
 GetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
+	PairLimitsAdd(root, baserel);
 	add_path(baserel, (Path *) BucketScanPath(root, baserel, false, NIL));
 	BucketAddPartialPath(root, baserel);
 	BucketAddOrderedPath(root, baserel);

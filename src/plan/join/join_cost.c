@@ -42,6 +42,9 @@
 #define ROUTE_START_COST 2500.0
 #define ROUTE_GROUP_COST 2.0
 
+/* part of the rows that an anti join with conditions beside the key leaves, at least */
+#define LEFT_OVER 0.01
+
 /* beside the row, bytes for sorting it, and for sorting it in temporary files */
 #define SORT_BYTES 32.0
 #define FILE_SORT_BYTES 48.0
@@ -100,6 +103,33 @@ RoutingCost(const BucketInput *input, const BucketInput *other)
 		rows * (ROUTE_COST / UncachedFactor(input, other) * cpu_tuple_cost +
 				(strings ? log2(rows) * COMPARE_COST * cpu_operator_cost : 0)) +
 		SpillCost(input, rows);
+}
+
+/* How many times more rows an input is expected to give than core expects of its relation. */
+static double
+RowsFactor(const BucketInput *input)
+{
+	return Max(1.0, input->path->rows / Max(input->path->parent->rows, 1.0));
+}
+
+/*
+ * Rows of a bucket join.  With conditions beside the key, such as a.x <> b.x,
+ * core expects nearly every row to have a match and an anti join to give one
+ * row.  A bucket join is expected to leave a small part of the rows, and so
+ * are bucket joins that read it, so that what is above them is not made for a
+ * single row.  Core's own paths for the same joins keep core's estimate.
+ */
+static double
+JoinedRows(const RelOptInfo *joinrel, JoinType jointype, const JoinClauses *clauses,
+		   const BucketInput *outer, const BucketInput *inner)
+{
+	double		rows = joinrel->rows * RowsFactor(outer);
+
+	if (jointype != JOIN_SEMI && jointype != JOIN_ANTI)
+		rows *= RowsFactor(inner);
+	if (jointype == JOIN_ANTI && clauses->residual != NIL)
+		rows = Max(rows, outer->path->rows * LEFT_OVER);
+	return clamp_row_est(rows);
 }
 
 /* Pairs with equal keys: what reaches the join filter. */
@@ -163,7 +193,8 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 {
 	RelOptInfo *joinrel = path->path.parent;
 	const BucketInput *inputs[2] = {outer, inner};
-	double		rows[2] = {outerrel->rows, innerrel->rows};
+	double		rows[2] = {outer->path->rows, inner->path->rows};
+	double		joined = JoinedRows(joinrel, jointype, clauses, outer, inner);
 	double		units = Min(outer->nbuckets, inner->nbuckets);
 	double		pairs = CandidatePairs(root, joinrel, outerrel, innerrel, clauses, sjinfo);
 	QualCost	joinqual;
@@ -185,9 +216,9 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 		BfAddDisabledNodes(&path->path, child);
 	}
 	run += PairsCost(pairs) + pairs * joinqual.per_tuple;
-	run += joinrel->rows * otherqual.per_tuple;
+	run += joined * otherqual.per_tuple;
 	if (!as_input)
-		run += joinrel->rows * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
+		run += joined * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
 
 	/*
 	 * The first row needs the first blocks of one unit, and the less rows there
@@ -199,8 +230,8 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 	 */
 	wait = Min(run / Max(units, 1), 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
 	if (!as_input)
-		wait = Max(wait, run / (joinrel->rows + 1));
+		wait = Max(wait, run / (joined + 1));
 	path->path.startup_cost = startup + wait;
 	path->path.total_cost = startup + run;
-	path->path.rows = joinrel->rows;
+	path->path.rows = joined;
 }

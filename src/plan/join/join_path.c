@@ -14,7 +14,6 @@
 #include "plan/join/join_cost.h"
 #include "plan/join/join_path.h"
 #include "plan/join/join_plan.h"
-#include "plan/join/join_size.h"
 #include "plan/key/key_expr.h"
 #include "plan/rel/partial_path.h"
 #include "utils/lsyscache.h"
@@ -157,7 +156,6 @@ AddJoinPaths(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *o
 	int			workers = outer->holds_routed || inner->holds_routed ? 0 :
 		PartialWorkers(join->root, join->joinrel, outer->pages + inner->pages);
 
-	JoinSizeOfAnti(join);
 	path = MakeJoinPath(join, extra, outer, inner, NULL, true, 0);
 	BucketedNoteCost(join->joinrel, path);
 	add_path(join->joinrel, path);

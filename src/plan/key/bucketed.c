@@ -230,6 +230,24 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 	return input;
 }
 
+/* Is the first partition that is read a bucketed table?  If not, nothing is kept with the parent. */
+static bool
+FirstLeafIsBucketed(PlannerInfo *root, RelOptInfo *rel)
+{
+	int			part = -1;
+
+	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
+	{
+		RelOptInfo *child = rel->part_rels[part];
+
+		if (child == NULL || IS_DUMMY_REL(child))
+			continue;
+		return planner_rt_fetch(child->relid, root)->inh ? FirstLeafIsBucketed(root, child) :
+			BucketRelInfoGet(child) != NULL;
+	}
+	return false;
+}
+
 List *
 BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -238,6 +256,8 @@ BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 		BucketedTree *tree = rel->fdw_private;
 
 		/* asked for in each order of joins; GEQO forgets what it makes in one of them */
+		if (tree == NULL && !FirstLeafIsBucketed(root, rel))
+			return NIL;
 		if (tree == NULL)
 		{
 			MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
