@@ -287,18 +287,16 @@ BatchInputClose(BatchInput *input)
 		JoinNodeCloseGroup(input->join);
 }
 
-Batch *
-BatchInputNext(void *arg, const KeyBound *bound)
+/* The next batch of the scan or join itself. */
+static Batch *
+NextOfNode(BatchInput *input, const KeyBound *bound)
 {
-	BatchInput  *input = arg;
-
-	if (input->gate_closed)
-		return NULL;
 	if (input->scan)
 		return ScanNodeNextBatch(input->scan, bound);
 	if (input->append)
 	{
-		Instrumentation *instrument = input->node->instrument;
+		/* in the place of an Append with one child stands that child, which takes its own time */
+		Instrumentation *instrument = IsA(input->node, AppendState) ? input->node->instrument : NULL;
 		Batch	   *batch;
 
 		if (instrument)
@@ -311,6 +309,21 @@ BatchInputNext(void *arg, const KeyBound *bound)
 	if (input->routed)
 		return RoutedInputNext(input->routed);
 	return JoinNodeNextBatch(input->join, bound);
+}
+
+Batch *
+BatchInputNext(void *arg, const KeyBound *bound)
+{
+	BatchInput  *input = arg;
+	Instrumentation *gate = input->gate ? input->gate->ps.instrument : NULL;
+	Batch	   *batch;
+
+	if (gate)
+		InstrStartNode(gate);
+	batch = input->gate_closed ? NULL : NextOfNode(input, bound);
+	if (gate)
+		InstrStopNode(gate, batch ? BatchTimes(batch->times, batch->selection, 0, batch->nselected) : 0);
+	return batch;
 }
 
 int
