@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "spec/bucket_spec.h"
+#include "spec/murmur.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

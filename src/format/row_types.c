@@ -11,12 +11,9 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "format/read/reader.h"
-#include "format/read/reader_private.h"
 #include "format/row_types.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -96,104 +93,61 @@ RowTypesWrite(ByteBuffer *out, TupleDesc desc)
 	list_free(types);
 }
 
-static uint32
-get_uint32(FileReader *reader, size_t *at)
+/* The next number of the section; false when it is cut off. */
+static bool
+get_uint32(const char *section, size_t len, size_t *at, uint32 *value)
 {
-	uint32		value;
-
-	if (reader->priv->row_types_len - *at < sizeof(value))
-		FileReaderCorrupt(reader, -1, -1, 0, "section of row types is cut off");
-	memcpy(&value, reader->priv->row_types + *at, sizeof(value));
-	*at += sizeof(value);
-	return value;
+	if (len - *at < sizeof(*value))
+		return false;
+	memcpy(value, section + *at, sizeof(*value));
+	*at += sizeof(*value);
+	return true;
 }
 
-static void
-row_type_changed(FileReader *reader, Oid typid, int attnum)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("type %s has changed since file \"%s\" of table \"%s\" was written",
-					format_type_be(typid), reader->source->path, reader->source->relname),
-			 errdetail("Attribute %d of the type is not what it was.", attnum),
-			 errhint("Undo the change of the type, or write the table again.")));
-}
-
-/*
- * Compare the recorded row types with the catalogs.  Attributes added since
- * read as null and dropped ones are not seen, as in a heap table; any other
- * change makes the stored values unreadable.
- */
-static void
-check_row_types(FileReader *reader)
+bool
+RowTypesCheck(const char *section, size_t len, Oid *changed, int *attnum)
 {
 	size_t		at = 0;
 	uint32		ntypes;
 
-	if (reader->priv->row_types == NULL)
-		return;
-	ntypes = get_uint32(reader, &at);
+	*changed = InvalidOid;
+	if (!get_uint32(section, len, &at, &ntypes))
+		return false;
 	for (uint32 t = 0; t < ntypes; t++)
 	{
-		Oid			typid = get_uint32(reader, &at);
-		uint32		natts = get_uint32(reader, &at);
+		Oid			typid;
+		uint32		natts;
 		TupleDesc	row;
+		bool		complete = true;
 
 		CHECK_FOR_INTERRUPTS();
+		if (!get_uint32(section, len, &at, &typid) || !get_uint32(section, len, &at, &natts))
+			return false;
 		/* a type that is gone belonged to a dropped column */
 		row = get_typtype(typid) == TYPTYPE_COMPOSITE ? lookup_rowtype_tupdesc(typid, -1) : NULL;
-		for (uint32 i = 0; i < natts; i++)
+		for (uint32 i = 0; i < natts && complete && *changed == InvalidOid; i++)
 		{
-			Oid			atttypid = get_uint32(reader, &at);
-			int32		typmod = (int32) get_uint32(reader, &at);
-			bool		dropped = get_uint32(reader, &at) != 0;
+			Oid			atttypid;
+			uint32		typmod;
+			uint32		dropped;
 			Form_pg_attribute att;
 
-			if (row == NULL)
+			complete = get_uint32(section, len, &at, &atttypid) && get_uint32(section, len, &at, &typmod) &&
+				get_uint32(section, len, &at, &dropped);
+			if (!complete || row == NULL)
 				continue;
-			if (i >= row->natts)
+			att = i < row->natts ? TupleDescAttr(row, i) : NULL;
+			if (att == NULL ||
+				(!att->attisdropped && (dropped || att->atttypid != atttypid || att->atttypmod != (int32) typmod)))
 			{
-				ReleaseTupleDesc(row);
-				row_type_changed(reader, typid, i + 1);
-			}
-			att = TupleDescAttr(row, i);
-			if (att->attisdropped)
-				continue;
-			if (dropped || att->atttypid != atttypid || att->atttypmod != typmod)
-			{
-				ReleaseTupleDesc(row);
-				row_type_changed(reader, typid, i + 1);
+				*changed = typid;
+				*attnum = i + 1;
 			}
 		}
 		if (row != NULL)
 			ReleaseTupleDesc(row);
+		if (!complete || *changed != InvalidOid)
+			return complete;
 	}
-}
-
-void
-FileReaderCheckColumns(FileReader *reader, TupleDesc desc)
-{
-	for (int i = 0; i < reader->ncols; i++)
-	{
-		FileColumn *col = &reader->cols[i];
-		Form_pg_attribute att;
-
-		if (col->attnum > desc->natts)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("file \"%s\" of table \"%s\" has a column %d, the table has %d columns",
-							reader->source->path, reader->source->relname, col->attnum, desc->natts)));
-		att = TupleDescAttr(desc, col->attnum - 1);
-		if (att->attisdropped)
-			continue;
-		if (att->atttypid != col->typid || att->attlen != col->typlen ||
-			att->attbyval != col->typbyval || att->attalign != col->typalign)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of table \"%s\" has type %s, but file \"%s\" was written with type %s",
-							NameStr(att->attname), reader->source->relname, format_type_be(att->atttypid),
-							reader->source->path, format_type_be(col->typid)),
-					 errhint("Change the type of the column back, or write the table again.")));
-	}
-	check_row_types(reader);
+	return true;
 }

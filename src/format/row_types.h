@@ -15,4 +15,12 @@
  */
 extern void RowTypesWrite(ByteBuffer *out, TupleDesc desc);
 
+/*
+ * Compare such a payload with the catalogs; false when it is cut off.
+ * Attributes added since read as null and dropped ones are not seen, as in a
+ * heap table; any other change makes the stored values unreadable: *changed is
+ * then the type, else InvalidOid, and *attnum its attribute.
+ */
+extern bool RowTypesCheck(const char *section, size_t len, Oid *changed, int *attnum);
+
 #endif							/* BF_ROW_TYPES_H */

@@ -156,9 +156,6 @@ extern int	KeyCompareAcross(KeyClass aclass, Oid atype, Datum a,
  */
 extern uint32 KeyHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed);
 
-/* murmur3_x86_32 of raw bytes. */
-extern uint32 KeyHashBytes(const void *data, size_t len, uint32 seed);
-
 /* Length of a BPCHAR without its trailing blanks, which are no part of the value. */
 static inline int
 KeyBlankTrimmedLength(const char *data, int len)

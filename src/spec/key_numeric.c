@@ -10,6 +10,7 @@
 
 #include "spec/key_class.h"
 #include "spec/key_numeric.h"
+#include "spec/murmur.h"
 #include "spec/numeric_form.h"
 
 /* kinds, the first canonical byte */

@@ -16,6 +16,7 @@
 #include "format/read/reader.h"
 #include "memory_file.h"
 #include "pg_shim.h"
+#include "spec/murmur.h"
 #include "utils/memutils.h"
 
 /* what make_corpus.c puts into its files */

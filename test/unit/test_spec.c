@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "spec/bucket_spec.h"
+#include "spec/murmur.h"
 
 /* ---------------------------------------------------------------------
  * Values

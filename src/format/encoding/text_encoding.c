@@ -7,7 +7,7 @@
 #include "format/encoding/int_encoding.h"
 #include "format/encoding/text_encoding.h"
 #include "port/pg_bitutils.h"
-#include "spec/key_class.h"
+#include "spec/murmur.h"
 
 /* after so many values a dictionary must have proved useful */
 #define DICT_TRIAL		1024

@@ -194,6 +194,26 @@ read_columns(FileReader *reader, const Section *section)
 	}
 }
 
+int
+FileReaderFindColumn(const FileReader *reader, AttrNumber attnum)
+{
+	int			low = 0;
+	int			high = reader->ncols - 1;
+
+	while (low <= high)
+	{
+		int			mid = (low + high) / 2;
+
+		if (reader->cols[mid].attnum == attnum)
+			return mid;
+		if (reader->cols[mid].attnum < attnum)
+			low = mid + 1;
+		else
+			high = mid - 1;
+	}
+	return -1;
+}
+
 static void
 read_spec(FileReader *reader, const Section *section)
 {

@@ -1,12 +1,14 @@
 /*
  * reader.c
- *	  Open and close a file, find columns, statistics of blocks, and what to
- *	  say of a damaged file.
+ *	  Open and close a file, compare its columns with the table's, statistics of
+ *	  blocks.
  */
 #include "postgres.h"
 
 #include "format/read/reader_private.h"
+#include "format/row_types.h"
 #include "format/stats/stat_value.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 FileReader *
@@ -41,26 +43,6 @@ FileReaderClose(FileReader *reader)
 	MemoryContextDelete(reader->cxt);
 }
 
-int
-FileReaderFindColumn(const FileReader *reader, AttrNumber attnum)
-{
-	int			low = 0;
-	int			high = reader->ncols - 1;
-
-	while (low <= high)
-	{
-		int			mid = (low + high) / 2;
-
-		if (reader->cols[mid].attnum == attnum)
-			return mid;
-		if (reader->cols[mid].attnum < attnum)
-			low = mid + 1;
-		else
-			high = mid - 1;
-	}
-	return -1;
-}
-
 void
 FileReaderColumnStats(FileReader *reader, int block, int col, BlockColumnStats *stats)
 {
@@ -90,45 +72,44 @@ FileReaderColumnStats(FileReader *reader, int block, int col, BlockColumnStats *
 	}
 }
 
-/* Bucket of a block, -1 if it is not known (yet). */
-static int
-bucket_of_block(const FileReader *reader, int block)
-{
-	for (int i = 0; i < reader->nruns; i++)
-	{
-		const FileRun *run = &reader->runs[i];
-
-		if (block >= run->first_block && block < run->first_block + run->nblocks)
-			return run->bucket;
-	}
-	return -1;
-}
-
 void
-FileReaderCorrupt(FileReader *reader, int block, int col, uint64 offset, const char *problem)
+FileReaderCheckColumns(FileReader *reader, TupleDesc desc)
 {
-	char		where[128] = "";
-	int			len = 0;
+	const FileReaderPrivate *priv = reader->priv;
+	Oid			changed;
+	int			attnum;
 
-	if (block >= 0)
+	for (int i = 0; i < reader->ncols; i++)
 	{
-		int			bucket = bucket_of_block(reader, block);
+		FileColumn *col = &reader->cols[i];
+		Form_pg_attribute att;
 
-		if (bucket >= 0)
-			len += snprintf(where, sizeof(where), "Bucket %d, block %d", bucket, block);
-		else
-			len += snprintf(where, sizeof(where), "Block %d", block);
+		if (col->attnum > desc->natts)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("file \"%s\" of table \"%s\" has a column %d, the table has %d columns",
+							reader->source->path, reader->source->relname, col->attnum, desc->natts)));
+		att = TupleDescAttr(desc, col->attnum - 1);
+		if (att->attisdropped)
+			continue;
+		if (att->atttypid != col->typid || att->attlen != col->typlen ||
+			att->attbyval != col->typbyval || att->attalign != col->typalign)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of table \"%s\" has type %s, but file \"%s\" was written with type %s",
+							NameStr(att->attname), reader->source->relname, format_type_be(att->atttypid),
+							reader->source->path, format_type_be(col->typid)),
+					 errhint("Change the type of the column back, or write the table again.")));
 	}
-	if (col >= 0)
-		len += snprintf(where + len, sizeof(where) - len, ", column %d", reader->cols[col].attnum);
-	snprintf(where + len, sizeof(where) - len, "%s %llu", len > 0 ? ", offset" : "Offset",
-			 (unsigned long long) offset);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("file \"%s\" of table \"%s\" is damaged", reader->source->path, reader->source->relname),
-			 errdetail("%s: %s.", where, problem),
-			 errhint("Run bucketfdw.verify('%s') to find everything that is damaged.",
-					 reader->source->relname)));
-	pg_unreachable();
+	if (priv->row_types == NULL)
+		return;
+	if (!RowTypesCheck(priv->row_types, priv->row_types_len, &changed, &attnum))
+		FileReaderCorrupt(reader, -1, -1, 0, "section of row types is cut off");
+	if (OidIsValid(changed))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type %s has changed since file \"%s\" of table \"%s\" was written",
+						format_type_be(changed), reader->source->path, reader->source->relname),
+				 errdetail("Attribute %d of the type is not what it was.", attnum),
+				 errhint("Undo the change of the type, or write the table again.")));
 }

@@ -5,7 +5,7 @@
 #ifndef BF_BLOCK_STATS_H
 #define BF_BLOCK_STATS_H
 
-#include "format/read/reader.h"
+#include "format/file_meta.h"
 
 typedef enum SkipOp
 {

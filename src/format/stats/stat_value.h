@@ -6,7 +6,7 @@
 #define BF_STAT_VALUE_H
 
 #include "format/byte_buffer.h"
-#include "format/read/reader.h"
+#include "format/file_meta.h"
 
 /* May a minimum or maximum be kept?  A long numeric may not. */
 extern bool StatValueKept(KeyClass keyclass, Datum value);

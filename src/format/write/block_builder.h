@@ -6,7 +6,7 @@
 #define BF_BLOCK_BUILDER_H
 
 #include "format/encoding/text_encoding.h"
-#include "format/read/reader.h"
+#include "format/file_meta.h"
 
 /* How the values of a column are kept until the block is full. */
 typedef enum BuilderKind
