@@ -42,12 +42,12 @@ BEGIN
 END
 $$;
 -- what EXPLAIN says of scans and joins of ours
-CREATE FUNCTION plan_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION plan_lines(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'BucketJoin|Foreign Scan|Bucket Join:' THEN
+	FOR line IN EXECUTE 'EXPLAIN (' || options || ') ' || query LOOP
+		IF line ~ 'BucketJoin|Foreign Scan|Bucket Join' THEN
 			RETURN NEXT btrim(line);
 		END IF;
 	END LOOP;
@@ -73,6 +73,9 @@ SELECT * FROM why('SELECT * FROM orders JOIN customers_h USING (customer_id)');
 SELECT follow('SELECT * FROM orders JOIN customers_h USING (customer_id)');
 SELECT bucketed('SELECT * FROM orders JOIN customers_h_b USING (customer_id)');
 SELECT plan_lines('SELECT * FROM orders JOIN customers_h USING (customer_id)');
+-- EXPLAIN says it in short, and in full with VERBOSE and in formats for programs
+SELECT plan_lines('SELECT * FROM orders JOIN customers_h USING (customer_id)', 'COSTS OFF, VERBOSE');
+SELECT string_agg(btrim(line), E'\n') FROM (SELECT regexp_split_to_table(plan_lines('SELECT * FROM orders JOIN customers_h USING (customer_id)', 'COSTS OFF, FORMAT yaml'), E'\n') line) l WHERE line ~ 'Bucket Join';
 SELECT plan_lines('SELECT * FROM orders JOIN customers_h_b USING (customer_id)');
 -- neither column is a bucket column
 SELECT * FROM why('SELECT * FROM orders JOIN customers_h ON order_id = customers_h.customer_id');
@@ -102,7 +105,9 @@ CREATE FOREIGN TABLE events_2 PARTITION OF events FOR VALUES FROM ('2024-07-01')
 INSERT INTO events SELECT customer_id, day FROM orders_h;
 SELECT * FROM why('SELECT * FROM events JOIN customers USING (customer_id)');
 SELECT follow('SELECT * FROM events JOIN customers USING (customer_id)');
-SELECT bucketed('SELECT * FROM events_b JOIN customers USING (customer_id)');
+SELECT * FROM bucketfdw.why_not('events', 'customers');
+SELECT * FROM bucketfdw.why_not('customers_h', 'events');
+SELECT bucketed('SELECT * FROM events_2_b JOIN customers USING (customer_id)');
 SELECT bucketed('SELECT * FROM events_1 JOIN customers USING (customer_id)');
 SELECT plan_lines('SELECT * FROM events JOIN customers USING (customer_id)');
 SELECT bucketed('SELECT * FROM events JOIN customers USING (customer_id) WHERE day = ''2024-02-01''');
@@ -111,10 +116,28 @@ SELECT * FROM why('SELECT customer_id, string_agg(day::text, '','') FROM events 
 ALTER TABLE events DETACH PARTITION events_2;
 CREATE TABLE events_3 PARTITION OF events FOR VALUES FROM ('2024-07-01') TO ('2025-01-01');
 SELECT * FROM why('SELECT * FROM events JOIN customers USING (customer_id)');
+SELECT * FROM bucketfdw.why_not('events', 'customers');
 SELECT follow('SELECT * FROM events JOIN customers USING (customer_id)');
-SELECT bucketed('SELECT * FROM events_b2 JOIN customers USING (customer_id)');
-DROP FOREIGN TABLE events_b2;
-DROP TABLE events; DROP FOREIGN TABLE events_b, events_2;
+-- the copy takes the place of the partition that stood in the way
+ALTER TABLE events DETACH PARTITION events_3;
+ALTER TABLE events ATTACH PARTITION events_3_b FOR VALUES FROM ('2024-07-01') TO ('2025-01-01');
+SELECT bucketed('SELECT * FROM events JOIN customers USING (customer_id)');
+SELECT * FROM bucketfdw.why_not('events', 'customers');
+SELECT used, reason, detail FROM bucketfdw.why_not('events', 'customers_h');
+-- several of each kind
+CREATE TABLE events_4 PARTITION OF events FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
+CREATE TABLE events_5 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
+SELECT used, reason, detail FROM bucketfdw.why_not('SELECT * FROM events JOIN customers USING (customer_id)');
+SELECT used, reason, detail FROM bucketfdw.why_not('customers', 'events');
+-- of all partitions only the first one is another
+DROP TABLE events_4, events_5;
+ALTER TABLE events DETACH PARTITION events_1;
+CREATE FOREIGN TABLE events_0 PARTITION OF events FOR VALUES FROM ('2023-01-01') TO ('2024-01-01') SERVER bucketfdw OPTIONS (bucket_by 'day', buckets '8');
+ALTER TABLE events ATTACH PARTITION events_1 FOR VALUES FROM ('2024-01-01') TO ('2024-07-01');
+SELECT used, reason, detail FROM bucketfdw.why_not('customers', 'events');
+SELECT used, reason, detail FROM bucketfdw.why_not('SELECT * FROM events JOIN customers USING (customer_id)');
+SELECT plan_lines('SELECT * FROM events JOIN customers USING (customer_id)');
+DROP TABLE events; DROP TABLE events_3; DROP FOREIGN TABLE events_2_b, events_2;
 
 -- key_not_equal_joined
 SELECT * FROM why('SELECT * FROM orders o JOIN customers c ON o.customer_id = c.code::int');
@@ -232,10 +255,13 @@ SELECT * FROM why('SELECT * FROM orders o JOIN customers c ON o.customer_id = c.
 SELECT bucketed('SELECT * FROM (SELECT o.* FROM orders o JOIN customers c ON o.customer_id = c.customer_id OFFSET 0) s WHERE random() < 0.5');
 SELECT * FROM why('SELECT * FROM orders o JOIN customers c ON o.customer_id = c.customer_id AND current_user = ''x''');
 SELECT bucketed('SELECT * FROM (SELECT o.* FROM orders o JOIN customers c ON o.customer_id = c.customer_id OFFSET 0) s WHERE current_user = ''x''');
+-- outside of an outer join the condition would be another one
+SELECT used, reason, hint FROM why('SELECT * FROM orders o LEFT JOIN customers c ON o.customer_id = c.customer_id AND random() < 0.5');
+SELECT used, reason, hint FROM why('SELECT * FROM orders o LEFT JOIN customers c ON o.customer_id = c.customer_id AND current_user = ''x''');
 
 -- lateral, placeholder
 SELECT * FROM why('SELECT * FROM orders o LEFT JOIN LATERAL (SELECT o.amount + coalesce(c.code, 0) AS x, c.customer_id FROM customers c) s ON s.customer_id = o.customer_id');
-SELECT bucketed('SELECT *, o.amount + coalesce(c.code, 0) AS x FROM orders o LEFT JOIN customers c ON c.customer_id = o.customer_id');
+SELECT bucketed('SELECT *, CASE WHEN c.customer_id IS NOT NULL THEN o.amount + coalesce(c.code, 0) END AS x FROM orders o LEFT JOIN customers c ON c.customer_id = o.customer_id');
 SELECT * FROM why('SELECT o.*, x FROM orders o LEFT JOIN (SELECT customer_id, coalesce(code, 0) AS x FROM customers c) s USING (customer_id)');
 SELECT bucketed('SELECT o.*, CASE WHEN s.customer_id IS NOT NULL THEN coalesce(code, 0) END AS x FROM orders o LEFT JOIN (SELECT customer_id, code FROM customers c) s USING (customer_id)');
 
@@ -409,4 +435,4 @@ DROP VIEW safe;
 DROP FOREIGN TABLE orders, customers, names, tenants_a, tenants_b, tenants_c, tenants_d;
 DROP FOREIGN TABLE tenants_c_b;
 DROP TABLE orders_h, customers_h;
-DROP FUNCTION why(text), follow(text), bucketed(text), grouped(text), plan_lines(text), plan_keys(text);
+DROP FUNCTION why(text), follow(text), bucketed(text), grouped(text), plan_lines(text, text), plan_keys(text);

@@ -9,11 +9,13 @@
 #include "admin/open_checked.h"
 #include "admin/query_text.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
+#include "plan/why/partition_reason.h"
 #include "plan/why/plan_report.h"
 #include "storage/manifest.h"
 #include "tcop/tcopprot.h"
@@ -67,7 +69,7 @@ InnerQuery(Query *query)
 	if (query->commandType == CMD_UTILITY)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("query is not one that is planned"),
+				 errmsg("query is a utility statement, which has no plan"),
 				 errhint("Give one SELECT, INSERT, UPDATE, DELETE or MERGE statement.")));
 	return query;
 }
@@ -142,34 +144,72 @@ typedef struct ComparedTable
 {
 	Relation	rel;
 	char	   *label;
+	Oid			bucketed;		/* the table whose options say how rows are bucketed: itself, or its first partition */
 	BucketSpec *spec;
-	int			buckets;		/* of its files, else of its options */
-	int			hash_version;	/* of its files, when one has another than this library's; else 0 */
+	int			buckets;		/* of its files, else of its options; of several partitions what divides them all */
+	Oid			other_hash;		/* a table with files of another hash version than this library's, or InvalidOid */
+	int			hash_version;	/* of these files */
+	Rejection	partitions;		/* what stands in the way in its partitions, if spec is NULL */
 } ComparedTable;
+
+static char *
+TableLabel(Oid relid)
+{
+	return RelationIsVisible(relid) ? pstrdup(quote_identifier(get_rel_name(relid))) :
+		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+}
+
+/* Look at a bucketed table, which the compared one is or has as a partition. */
+static void
+AddBucketed(Oid relid, ComparedTable *table)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	BucketSpec *spec = TableOptionsGet(rel)->spec;
+	Manifest   *manifest = ManifestRead(relid, GetActiveSnapshot());
+	int			buckets = ManifestBuckets(manifest);
+
+	relation_close(rel, NoLock);
+	if (buckets == 0)
+		buckets = spec->nbuckets;
+	table->buckets = table->spec == NULL ? buckets : GreatestCommonDivisor(table->buckets, buckets);
+	if (table->spec == NULL)
+	{
+		table->spec = spec;
+		table->bucketed = relid;
+	}
+	for (int i = 0; i < manifest->nspecs; i++)
+	{
+		if (!BucketSpecHashKnown(manifest->specs[i]))
+		{
+			table->other_hash = relid;
+			table->hash_version = manifest->specs[i]->hash_version;
+		}
+	}
+}
 
 static void
 OpenCompared(Oid relid, ComparedTable *table)
 {
-	Manifest   *manifest;
+	List	   *leaves = NIL;
+	ListCell   *lc;
 
 	memset(table, 0, sizeof(*table));
 	table->rel = OpenChecked(relid, AccessShareLock, RequireReadable);
-	table->label = RelationIsVisible(relid) ?
-		pstrdup(quote_identifier(RelationGetRelationName(table->rel))) :
-		quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table->rel)),
-								   RelationGetRelationName(table->rel));
-	if (!IsBucketTable(relid))
-		return;
-	table->spec = TableOptionsGet(table->rel)->spec;
-	manifest = ManifestRead(relid, GetActiveSnapshot());
-	table->buckets = ManifestBuckets(manifest);
-	if (table->buckets == 0)
-		table->buckets = table->spec->nbuckets;
-	for (int i = 0; i < manifest->nspecs; i++)
+	table->label = TableLabel(relid);
+	if (table->rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 	{
-		if (!BucketSpecHashKnown(manifest->specs[i]))
-			table->hash_version = manifest->specs[i]->hash_version;
+		foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+		{
+			if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_PARTITIONED_TABLE)
+				leaves = lappend_oid(leaves, lfirst_oid(lc));
+		}
+		if (PartitionsReason(table->label, leaves, &table->partitions))
+			return;
 	}
+	else if (IsBucketTable(relid))
+		leaves = list_make1_oid(relid);
+	foreach(lc, leaves)
+		AddBucketed(lfirst_oid(lc), table);
 }
 
 static List *
@@ -178,7 +218,7 @@ BucketColumns(const ComparedTable *table)
 	List	   *columns = NIL;
 
 	for (int k = 0; k < table->spec->nkeys; k++)
-		columns = lappend(columns, makeString(get_attname(RelationGetRelid(table->rel),
+		columns = lappend(columns, makeString(get_attname(table->bucketed,
 														  table->spec->sort[k].attnum, false)));
 	return columns;
 }
@@ -284,8 +324,15 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 
 		if (tables[i].spec != NULL)
 			continue;
+		if (tables[i].partitions.code != REASON_NONE &&
+			tables[i].partitions.code != REASON_NOT_BUCKETED)
+		{
+			*rejection = tables[i].partitions;
+			return;
+		}
 		rejection->code = REASON_NOT_BUCKETED;
-		rejection->detail = psprintf("%s is not a bucketed table", tables[i].label);
+		rejection->detail = tables[i].partitions.detail ? tables[i].partitions.detail :
+			psprintf("%s is not a bucketed table", tables[i].label);
 		if (other->spec != NULL)
 		{
 			rejection->detail = psprintf("%s; %s", rejection->detail, SpecText(other));
@@ -302,7 +349,7 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 	{
 		if (tables[i].hash_version != 0)
 		{
-			HashVersionReason(RelationGetRelid(tables[i].rel), tables[i].label,
+			HashVersionReason(tables[i].other_hash, TableLabel(tables[i].other_hash),
 							  tables[i].hash_version, rejection);
 			return;
 		}

@@ -103,7 +103,8 @@ RejectionStrings(PlannerInfo *root, RelOptInfo *baserel)
 
 	if (!ScanRejection(root, baserel, &rejection))
 		return NIL;
-	return list_make3(makeString(pstrdup(ReasonName(rejection.code))),
+	return list_make4(makeString(pstrdup(ReasonName(rejection.code))),
+					  makeString(RejectionShort(&rejection)),
 					  makeString(rejection.detail ? rejection.detail : pstrdup("")),
 					  makeString(rejection.costs ? rejection.costs : pstrdup("")));
 }
@@ -118,12 +119,14 @@ ExplainRejection(List *strings, ExplainState *es)
 	if (strings == NIL)
 		return;
 	code = strVal(linitial(strings));
-	detail = strVal(lsecond(strings));
-	costs = strVal(lthird(strings));
+	detail = strVal(lthird(strings));
+	costs = strVal(lfourth(strings));
 	if (es->costs && costs[0] != '\0')
 		detail = psprintf("%s (%s)", detail, costs);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyText("Bucket Join", psprintf("not used (%s: %s)", code, detail), es);
+		ExplainPropertyText("Bucket Join",
+							es->verbose ? psprintf("not used (%s: %s)", code, detail) :
+							psprintf("not used (%s)", (char *) strVal(lsecond(strings))), es);
 	else
 	{
 		ExplainPropertyText("Bucket Join", "not used", es);

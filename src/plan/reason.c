@@ -61,6 +61,14 @@ ReasonName(BucketReason code)
 }
 
 char *
+RejectionShort(const Rejection *rejection)
+{
+	const char *name = ReasonName(rejection->code);
+
+	return rejection->relation ? psprintf("%s: %s", name, rejection->relation) : pstrdup(name);
+}
+
+char *
 RejectionDetail(const Rejection *rejection)
 {
 	if (rejection->costs == NULL)
@@ -165,6 +173,7 @@ HashVersionReason(Oid relid, const char *label, int version, Rejection *rejectio
 	statement = psprintf("SELECT bucketfdw.create_table_as(%s, %s, mode => 'overwrite');",
 						 quote_literal_cstr(name), quote_literal_cstr(psprintf("SELECT * FROM %s", name)));
 	rejection->code = REASON_OLD_HASH_VERSION;
+	rejection->relation = pstrdup(label);
 	rejection->detail = psprintf("%s has files of hash version %d, this library makes buckets by version %d",
 								 label, version, BF_HASH_VERSION);
 	rejection->hint = psprintf(version < BF_HASH_VERSION ? "Write the table anew: %s" :

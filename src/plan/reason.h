@@ -54,6 +54,7 @@ typedef enum BucketReason
 typedef struct Rejection
 {
 	BucketReason code;
+	char	   *relation;		/* NULL, or the name of a relation that is to blame */
 	char	   *detail;			/* what stands against it; no period */
 	char	   *costs;			/* NULL, or what follows the detail in parentheses */
 	char	   *hint;			/* NULL, or what would help, one or more sentences */
@@ -61,6 +62,9 @@ typedef struct Rejection
 
 /* The name of a code, as users see it. */
 extern const char *ReasonName(BucketReason code);
+
+/* The code, and the relation to blame: "cost", "not_bucketed: vips". */
+extern char *RejectionShort(const Rejection *rejection);
 
 /* detail and costs in one. */
 extern char *RejectionDetail(const Rejection *rejection);

@@ -208,7 +208,7 @@ CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
 			return NULL;
 		/* a table joined with itself needs one copy, or two */
 		if (i == 1 && relid == first && columns[0]->varattno == columns[1]->varattno)
-			return psprintf("Make a copy that is bucketed by the joined column: %s",
+			return psprintf("Make a copy that is bucketed by the joined column and read it on both sides: %s",
 							(char *) linitial(statements));
 		statements = lappend(statements,
 							 BucketedCopyStatementNth(relid, list_make1(makeString(get_attname(relid, columns[i]->varattno, false))),

@@ -95,13 +95,13 @@ NotGroupedReason(PlannerInfo *root, const BucketInput *input, List *exprs, Rejec
 			rejection->hint = psprintf("Group by %s, if that is what is meant.", KeyList(root, input));
 		}
 		else if (!side.inside && side.key < 0 && side.column != NULL && IsBucketColumn(root, side.column))
-			rejection->hint = "Group in a subquery before the join, to which rows come sorted into other buckets.";
+			rejection->hint = "Rows come to the join distributed to other buckets; if the aggregates can be computed before it, group in a subquery below the join.";
 		else if (side.inside || side.key >= 0)
 		{
 			rejection->code = REASON_EXPRESSION_ON_KEY;
 			rejection->detail = psprintf("bucket column %s stands inside an expression that is grouped by",
 										 ColumnLabel(root, side.column));
-			rejection->hint = "Group by the column itself, or store the expression as a column and bucket by it.";
+			rejection->hint = "Store the expression as a column and bucket by it.";
 		}
 	}
 }
@@ -154,7 +154,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 	{
 		case REASON_NONE:
 			rejection->code = REASON_COST;
-			rejection->detail = psprintf("%s looks cheaper", PathName(chosen));
+			rejection->detail = psprintf("%s is estimated to cost less", PathName(chosen));
 			rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost,
 										CheapestGrouping(root, input_rel, output_rel, distinct,
 														 input, &order));
@@ -183,11 +183,11 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			break;
 		case REASON_TYPE_CLASS:
 			rejection->detail = "the grouping compares the bucket column as another type";
-			rejection->hint = "Group by the column without a cast.";
+			rejection->hint = "If the cast makes no values equal that differ without it, group by the column itself.";
 			break;
 		case REASON_COLLATION:
 			rejection->detail = "the grouping compares the bucket column under a nondeterministic collation";
-			rejection->hint = "Leave out the COLLATE of the nondeterministic collation.";
+			rejection->hint = "If only identical texts are to be one group, group under a deterministic collation.";
 			break;
 		case REASON_CONSTANT_KEY:
 			rejection->detail = "all that is grouped by is constant: there is one group";
@@ -195,7 +195,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			break;
 		case REASON_GROUPING_SETS:
 			rejection->detail = "grouping sets (also ROLLUP and CUBE) group the rows several times";
-			rejection->hint = "Group by the bucket columns in a subquery, and the few rows that gives once more above it.";
+			rejection->hint = "If the aggregates can be computed in two steps, group by the bucket columns in a subquery, and its rows once more above it.";
 			break;
 		case REASON_ORDERED_AGGREGATE:
 			rejection->detail = "an aggregate has DISTINCT or ORDER BY of something that is volatile or has a subquery";

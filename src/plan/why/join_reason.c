@@ -52,8 +52,10 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 {
 	PlannerInfo *root = join->root;
 	char	   *label = RelationLabel(root, join->culprit ? join->culprit->relids : join->joinrel->relids);
+	bool		inner = join->jointype == JOIN_INNER;
 
 	rejection->code = code;
+	rejection->relation = join->culprit ? label : NULL;
 	switch (code)
 	{
 		case REASON_DISABLED:
@@ -64,7 +66,7 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 			if (join->culprit != NULL)
 				NotBucketedReason(root, join->culprit, join, rejection);
 			else
-				rejection->detail = "another extension has put its own plans on this join";
+				rejection->detail = "another extension has added its own plans to this join";
 			break;
 		case REASON_PARTITIONED:
 			rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
@@ -75,12 +77,12 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 				"the query locks rows (FOR UPDATE, FOR SHARE)" :
 				"the join stands in UPDATE, DELETE or MERGE, which may have to fetch single rows again";
 			rejection->hint = root->parse->commandType == CMD_SELECT ?
-				"Do the join in WITH j AS MATERIALIZED (...) and read from j, or leave out the lock: rows of bucketed tables cannot be locked." :
+				"Rows of bucketed tables cannot be locked: leave out the lock, or join the bucketed tables in WITH j AS MATERIALIZED (...) and the table whose rows are to be locked with j." :
 				"Do the join of the bucketed tables in WITH j AS MATERIALIZED (...) and update, delete or merge from j.";
 			break;
 		case REASON_LATERAL:
 			rejection->detail = psprintf("%s refers to a column of another relation by LATERAL", label);
-			rejection->hint = "Compute what needs both sides above the join, in the SELECT list.";
+			rejection->hint = "If the subquery only computes expressions, compute those that need both sides above the join, in the SELECT list; of an outer join as CASE WHEN its bucket column IS NOT NULL THEN ... END.";
 			break;
 		case REASON_PROVEN_EMPTY:
 			rejection->detail = psprintf("%s is proven to have no rows", label);
@@ -88,19 +90,19 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 			break;
 		case REASON_PLACEHOLDER:
 			rejection->detail = psprintf("an expression of a subquery has to be computed in %s, below an outer join that may set it to NULL", label);
-			rejection->hint = "Give the columns out of the subquery and compute the expression above the outer join.";
+			rejection->hint = "Give the columns out of the subquery and compute the expression above the outer join, as CASE WHEN its bucket column IS NOT NULL THEN ... END: it is NULL in rows without a match.";
 			break;
 		case REASON_SYSTEM_COLUMN:
 			rejection->detail = psprintf("a whole row or tableoid of a table in %s is asked for, which a chain of bucket joins does not carry", label);
-			rejection->hint = "Name the columns instead.";
+			rejection->hint = "Name the columns in place of the whole row.";
 			break;
 		case REASON_VOLATILE:
 			rejection->detail = "a join condition is volatile: its value may differ at each call";
-			rejection->hint = "Put the join into a subquery with OFFSET 0 and the volatile condition outside.";
+			rejection->hint = inner ? "Put the join into a subquery with OFFSET 0 and the volatile condition outside." : NULL;
 			break;
 		case REASON_ONE_TIME_FILTER:
 			rejection->detail = "a condition without columns is tested once for the whole join";
-			rejection->hint = "Put the join into a subquery with OFFSET 0 and that condition outside.";
+			rejection->hint = inner ? "Put the join into a subquery with OFFSET 0 and that condition outside." : NULL;
 			break;
 		default:
 			elog(ERROR, "unexpected reason %d", code);
@@ -158,7 +160,7 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 		rejection->detail = psprintf("%s and %s are compared under collation %s, by which different texts may be equal",
 									 ColumnLabel(root, outer->column), ColumnLabel(root, inner->column),
 									 OidIsValid(op->inputcollid) ? quote_identifier(get_collation_name(op->inputcollid)) : "\"\"");
-		rejection->hint = "Leave out the COLLATE of the nondeterministic collation.";
+		rejection->hint = "If only identical texts are to be equal, compare them under a deterministic collation.";
 		return;
 	}
 	if (KeyClassesMeet(oclass, iclass) && KeyClassesMeet(opclass, oclass))
@@ -166,9 +168,8 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 		rejection->code = REASON_EXPRESSION_ON_KEY;
 		rejection->detail = psprintf("%s or %s is cast to a narrower type in the condition",
 									 ColumnLabel(root, outer->column), ColumnLabel(root, inner->column));
-		rejection->hint = psprintf("Write %s = %s without the cast%s.",
-								   ColumnLabel(root, outer->column), ColumnLabel(root, inner->column),
-								   oclass != iclass ? ", if the numerics are whole numbers" : "");
+		rejection->hint = psprintf("If the cast makes no values equal that differ without it, write %s = %s.",
+								   ColumnLabel(root, outer->column), ColumnLabel(root, inner->column));
 		return;
 	}
 	rejection->code = REASON_TYPE_CLASS;
@@ -179,9 +180,9 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 								 oclass == iclass ? "" : ": other bucket hash or order");
 	if (oclass == iclass)
 	{
-		rejection->hint = psprintf("Write %s = %s without the cast to %s.",
-								   ColumnLabel(root, outer->column), ColumnLabel(root, inner->column),
-								   format_type_be(target));
+		rejection->hint = psprintf("If the cast to %s makes no values equal that differ without it, write %s = %s.",
+								   format_type_be(target), ColumnLabel(root, outer->column),
+								   ColumnLabel(root, inner->column));
 		return;
 	}
 	for (int i = 0; i < 2; i++)
@@ -269,7 +270,7 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 		return;
 	if (IsBucketColumn(root, wrong->column))
 	{
-		rejection->hint = psprintf("Join %s with %s first: rows of %s were sorted into other buckets to join them.",
+		rejection->hint = psprintf("Join %s with %s first, if the kinds of the joins allow it: rows of %s were distributed to other buckets to join them.",
 								   quote_identifier(planner_rt_fetch(wrong->column->varno, root)->eref->aliasname),
 								   RelationLabel(root, keyrel->relids), RelationLabel(root, rel->relids));
 		return;
@@ -350,7 +351,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 									SideText(root, lost),
 									RelationLabel(root, oside.lost ? join->outerrel->relids : join->innerrel->relids));
 			found.hint = IsA(key, Var) ?
-				"Join by the column of the side whose rows are all kept, or do this join before the outer join." :
+				"Joining by the column of the side whose rows are all kept, or before the outer join, finds matches for the rows set to NULL, too; do so only if that is meant." :
 				psprintf("Join by %s, if that is what is meant; USING names it by the column alone.",
 						 KeyExprLabel(root, key));
 		}
@@ -360,7 +361,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 			found.code = REASON_EXPRESSION_ON_KEY;
 			found.detail = psprintf("bucket column %s stands inside an expression in the join condition",
 									SideText(root, oside.inside ? &oside : &iside));
-			found.hint = psprintf("Equate the columns themselves, or store the expression as a column and bucket by it.");
+			found.hint = "Store the expression as a column and bucket by it.";
 		}
 		else
 			OtherColumnsReason(join, outer, inner, &oside, &iside, &found);
@@ -402,7 +403,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		rejection->detail = psprintf("%s, %s; the join equates %s only",
 									 InputText(root, join->outerrel, outer),
 									 InputText(root, join->innerrel, inner), WordList(present));
-		rejection->hint = psprintf("Add to the condition, if it holds: %s. Otherwise bucket copies of both tables by %s alone.",
+		rejection->hint = psprintf("If all rows that are to be joined have %s as well, add that to the condition; otherwise bucket copies of both tables by %s alone.",
 								   WordList(missing), WordList(present));
 	}
 	else if (nkeys > 0 && !equality && BothConstant(root, outer, inner, 0))
@@ -420,7 +421,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 									 RelationLabel(root, join->innerrel->relids),
 									 InputText(root, join->outerrel, outer),
 									 InputText(root, join->innerrel, inner));
-		rejection->hint = psprintf("Add %s = %s to the condition, not under OR or IS NOT DISTINCT FROM.",
+		rejection->hint = psprintf("A bucket join gives only pairs with %s = %s; if no other pairs are wanted, add that as a condition of its own, else buckets cannot serve this join.",
 								   KeyExprLabel(root, linitial(outer->vars[0])),
 								   KeyExprLabel(root, linitial(inner->vars[0])));
 	}

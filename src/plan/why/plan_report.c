@@ -194,23 +194,24 @@ JoinPathRejection(PlannerInfo *root, JoinPath *path, JoinCandidate *join, Reject
 	JoinReason(join, rejection);
 	if (rejection->code != REASON_NONE)
 	{
-		/* what stands against it only makes the join dearer, and the hint would help all the more */
+		/* what stands against it only adds to the costs, and the hint would help all the more */
 		if (rejection->code != REASON_COST && JoinRoutes(join) && BucketedCost(join->joinrel, &cost))
 		{
 			rejection->code = REASON_COST;
-			rejection->detail = psprintf("%s; sorting rows into buckets for this join looks dearer than a %s",
+			rejection->relation = NULL;
+			rejection->detail = psprintf("%s; distributing rows to buckets for this join is estimated to cost more than a %s",
 										 rejection->detail, node);
 			rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
 		}
 		return;
 	}
 	rejection->code = REASON_COST;
-	rejection->detail = psprintf("a %s looks cheaper", node);
+	rejection->detail = psprintf("a %s is estimated to cost less", node);
 	if (BucketedCost(join->joinrel, &cost))
 	{
 		rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
 		if (cost < path->path.total_cost)
-			rejection->detail = psprintf("with a %s here the whole plan looks cheaper", node);
+			rejection->detail = psprintf("with a %s here the whole plan is estimated to cost less", node);
 	}
 	rejection->hint = psprintf("If the row counts in EXPLAIN are far off, ANALYZE the tables by name. To compare: SET %s = off;",
 							   setting);
@@ -347,7 +348,7 @@ VisitScan(Walk *walk, Path *path)
 			continue;
 		rejection.detail = psprintf("a condition on %s has a subquery that cannot be made a join: NOT IN, or IN or EXISTS under OR or NOT",
 									RelationLabel(walk->root, path->parent->relids));
-		rejection.hint = "Write NOT EXISTS in place of NOT IN; write the branches of an OR as UNION.";
+		rejection.hint = "NOT EXISTS can be made a join, and differs from NOT IN where a compared value is NULL; the branches of an OR can be queries of their own, put together by UNION, which removes equal rows.";
 		AddRow(walk, "join", RelationTitle(walk->root, path->parent->relids), NULL, false, &rejection);
 	}
 }

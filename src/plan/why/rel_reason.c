@@ -9,6 +9,8 @@
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "plan/key/key_side.h"
+#include "plan/why/partition_reason.h"
+#include "storage/manifest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -40,9 +42,9 @@ KindOfRelation(RangeTblEntry *rte)
 	}
 }
 
-/* Partitions that are bucketed and those that are not. */
-static void
-CountPartitions(PlannerInfo *root, Index parent, int *ours, int *others)
+/* The partitions that are read (Oids), those of partitioned partitions too. */
+static List *
+ReadPartitions(PlannerInfo *root, Index parent, List *leaves)
 {
 	ListCell   *lc;
 
@@ -50,32 +52,40 @@ CountPartitions(PlannerInfo *root, Index parent, int *ours, int *others)
 	{
 		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
 		RelOptInfo *rel = root->simple_rel_array[child->child_relid];
+		RangeTblEntry *rte = planner_rt_fetch(child->child_relid, root);
 
-		if (child->parent_relid != parent || rel == NULL)
+		if (child->parent_relid != parent || rel == NULL || IS_DUMMY_REL(rel))
 			continue;
-		if (planner_rt_fetch(child->child_relid, root)->inh)
-			CountPartitions(root, child->child_relid, ours, others);
-		else if (BucketRelInfoGet(rel) != NULL)
-			(*ours)++;
-		else
-			(*others)++;
+		leaves = rte->inh ? ReadPartitions(root, child->child_relid, leaves) :
+			lappend_oid(leaves, rte->relid);
 	}
+	return leaves;
 }
 
-/* All partitions are bucketed and still they are no input: what is it? */
-static char *
-PartitionedDetail(RelOptInfo *rel, const char *label)
+/* Why a partitioned table, or one with children, is no input of a bucket join; false: no part of it is bucketed. */
+static bool
+PartitionedReason(PlannerInfo *root, RelOptInfo *rel, const char *label, Rejection *rejection)
 {
+	List	   *leaves = ReadPartitions(root, rel->relid, NIL);
+	bool		bucketed = false;
 	ListCell   *lc;
 
-	if (rel->part_rels == NULL)
-		return psprintf("%s has children by inheritance, which are not joined as one", label);
-	foreach(lc, rel->reltarget->exprs)
+	foreach(lc, leaves)
+		bucketed |= IsBucketTable(lfirst_oid(lc));
+	if (!bucketed)
+		return false;
+	if (rel->part_rels != NULL && PartitionsReason(label, leaves, rejection))
+		return true;
+	rejection->code = REASON_PARTITIONED;
+	rejection->detail = rel->part_rels == NULL ?
+		psprintf("%s has children by inheritance, which are not joined as one", label) :
+		psprintf("a bucket column of partitioned table %s is not among the columns that are read", label);
+	foreach(lc, rel->part_rels ? rel->reltarget->exprs : NIL)
 	{
 		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
-			return psprintf("a whole row, tableoid or an expression of partitioned table %s is read", label);
+			rejection->detail = psprintf("a whole row, tableoid or an expression of partitioned table %s is read", label);
 	}
-	return psprintf("the partitions of %s are not all bucketed by the same columns in the same order", label);
+	return true;
 }
 
 /* Core joins partition with partition. */
@@ -116,39 +126,31 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	char	   *label = RelationLabel(root, rel->relids);
-	int			ours = 0;
-	int			others = 0;
 
+	rejection->relation = label;
 	if (rte->rtekind == RTE_RELATION && rel->reloptkind != RELOPT_BASEREL)
 	{
 		rejection->code = REASON_PARTITIONED;
 		PartitionwiseReason(label, rejection);
 		return;
 	}
-	if (rte->rtekind == RTE_RELATION && rte->inh)
-		CountPartitions(root, rel->relid, &ours, &others);
 	rejection->hint = copy == NULL ? NULL :
 		psprintf("Make a bucketed copy and use it in place of %s: %s", label, copy);
-	if (ours > 0)
-	{
-		rejection->code = others > 0 ? REASON_PARTITION_MIX : REASON_PARTITIONED;
-		rejection->detail = others > 0 ?
-			psprintf("of the partitions of %s, %d are bucketed and %d are not", label, ours, others) :
-			PartitionedDetail(rel, label);
-	}
-	else if (rte->rtekind == RTE_SUBQUERY)
+	if (rte->rtekind == RTE_RELATION && rte->inh && PartitionedReason(root, rel, label, rejection))
+		return;
+	if (rte->rtekind == RTE_SUBQUERY)
 	{
 		rejection->code = REASON_SUBQUERY;
 		rejection->detail = rte->security_barrier ?
 			psprintf("%s is a view with security_barrier, which is planned by itself", label) :
 			psprintf("%s is a subquery that is planned by itself: it has GROUP BY, DISTINCT, LIMIT, OFFSET, a set operation, a window or a volatile column", label);
-		rejection->hint = psprintf("Join before that is done, or write the rows of %s to a bucketed table with bucketfdw.create_table_as and join that.", label);
+		rejection->hint = psprintf("Write the rows of %s to a bucketed table with bucketfdw.create_table_as and join that.", label);
 	}
 	else if (rte->rtekind == RTE_CTE)
 	{
 		rejection->code = REASON_SUBQUERY;
 		rejection->detail = psprintf("%s is a common table expression that is computed by itself", label);
-		rejection->hint = psprintf("Write WITH %s AS NOT MATERIALIZED (...), if it is neither recursive nor volatile.",
+		rejection->hint = psprintf("Write WITH %s AS NOT MATERIALIZED (...), if it is neither recursive nor volatile and only joins and filters.",
 								   quote_identifier(rte->ctename));
 	}
 	else
@@ -191,7 +193,8 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	if (IS_DUMMY_REL(rel))
 	{
 		rejection->code = REASON_PROVEN_EMPTY;
-		rejection->detail = psprintf("%s is proven to have no rows", RelationLabel(root, rel->relids));
+		rejection->relation = RelationLabel(root, rel->relids);
+		rejection->detail = psprintf("%s is proven to have no rows", rejection->relation);
 		rejection->hint = "Nothing is to be done: no row of it is read.";
 		return;
 	}
@@ -225,7 +228,7 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 		if (OtherOrderCost(root, join->joinrel, RelationOfColumn(root, column), RelationOfColumn(root, against), &cost))
 		{
 			rejection->code = REASON_COST;
-			rejection->detail = psprintf("%s and %s could be joined by buckets; to join %s first looked cheaper",
+			rejection->detail = psprintf("%s and %s could be joined by buckets; to join %s first is estimated to cost less",
 										 RelationLabel(root, RelationOfColumn(root, column)->relids),
 										 RelationLabel(root, RelationOfColumn(root, against)->relids),
 										 RelationLabel(root, rel->relids));
@@ -262,12 +265,14 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	else if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL || rel->reloptkind == RELOPT_OTHER_JOINREL)
 	{
 		rejection->code = REASON_PARTITIONED;
-		PartitionwiseReason(RelationLabel(root, rel->relids), rejection);
+		rejection->relation = RelationLabel(root, rel->relids);
+		PartitionwiseReason(rejection->relation, rejection);
 	}
 	else
 	{
 		rejection->code = REASON_NOT_BUCKETED;
-		rejection->detail = psprintf("the join %s is not made by buckets", RelationLabel(root, rel->relids));
+		rejection->relation = RelationLabel(root, rel->relids);
+		rejection->detail = psprintf("the join %s is not made by buckets", rejection->relation);
 		rejection->hint = "First see why that join is not: bucketfdw.why_not has a row for it.";
 	}
 }
