@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "admin/explain_option.h"
 #include "compat.h"
 #include "exec/agg/bucket_agg.h"
 #include "exec/join/bucket_join.h"
@@ -37,5 +36,4 @@ _PG_init(void)
 	AggPathInit();
 	PlanReportInit();
 	TableStatsInit();
-	ExplainOptionInit();
 }

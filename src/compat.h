@@ -255,11 +255,6 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BfMirrorOfJoin(type) JOIN_LEFT
 #endif
 
-/* extensions may add options to EXPLAIN from 18 on */
-#if PG_VERSION_NUM >= 180000
-#define BF_HAS_EXPLAIN_OPTIONS 1
-#endif
-
 /* from 18 on paths count the nodes below that somebody switched off */
 #if PG_VERSION_NUM >= 180000
 #define BfAddDisabledNodes(path, child) ((path)->disabled_nodes += (child)->disabled_nodes)

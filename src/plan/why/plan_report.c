@@ -33,14 +33,14 @@ typedef struct ReportLevel
 } ReportLevel;
 
 /* What is collected about a query. */
-struct PlanReport
+typedef struct PlanReport
 {
 	Query	   *query;
 	List	   *levels;			/* ReportLevel */
-	PlanReport *previous;		/* what was collected when this started */
-};
+	struct PlanReport *previous;	/* what was collected when this started */
+} PlanReport;
 
-/* NULL but between start and stop */
+/* NULL but within PlanReportCollect */
 static PlanReport *active_report = NULL;
 
 static create_upper_paths_hook_type prev_upper_hook = NULL;
@@ -628,49 +628,26 @@ PlanReportInit(void)
 	create_upper_paths_hook = UpperPathsHook;
 }
 
-PlanReport *
-PlanReportStart(Query *query)
-{
-	PlanReport *report = palloc0(sizeof(PlanReport));
-
-	report->query = query;
-	report->previous = active_report;
-	active_report = report;
-	return report;
-}
-
-List *
-PlanReportRows(PlanReport *report)
-{
-	List	   *rows = NIL;
-	ListCell   *lc;
-
-	foreach(lc, report->levels)
-		rows = list_concat(rows, list_copy(((ReportLevel *) lfirst(lc))->rows));
-	return rows;
-}
-
-void
-PlanReportStop(PlanReport *report)
-{
-	active_report = report->previous;
-}
-
 List *
 PlanReportCollect(Query *query, const char *text, int cursor_options)
 {
-	PlanReport *report = PlanReportStart(query);
+	PlanReport	report = {.query = query,.previous = active_report};
+	List	   *rows = NIL;
+	ListCell   *lc;
 
+	active_report = &report;
 	PG_TRY();
 	{
 		(void) pg_plan_query(query, text, cursor_options, NULL);
 	}
 	PG_FINALLY();
 	{
-		PlanReportStop(report);
+		active_report = report.previous;
 	}
 	PG_END_TRY();
-	return PlanReportRows(report);
+	foreach(lc, report.levels)
+		rows = list_concat(rows, ((ReportLevel *) lfirst(lc))->rows);
+	return rows;
 }
 
 bool

@@ -22,17 +22,7 @@ typedef struct ReportRow
 extern void PlanReportInit(void);
 
 /*
- * Collect the rows of one query, while the caller has it planned between start
- * and stop.  Stop must be called, after an error too.
- */
-typedef struct PlanReport PlanReport;
-
-extern PlanReport *PlanReportStart(Query *query);
-extern List *PlanReportRows(PlanReport *report);
-extern void PlanReportStop(PlanReport *report);
-
-/*
- * Plan a query, which is scribbled on, and return its PlanReportRows: joins and
+ * Plan a query, which is scribbled on, and return its ReportRows: joins and
  * aggregations that concern a bucketed table, inner ones first.  Rights are
  * the caller's matter.
  */
