@@ -218,6 +218,8 @@ typedef enum ChunkEncoding
 	ENCODING_BINARY = 9
 } ChunkEncoding;
 
+#define ENCODING_LAST ENCODING_BINARY
+
 #define BF_CHUNK_MINMAX		0x01
 
 typedef struct DiskChunk

@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "spec/key_class.h"
+#include "spec/key_image.h"
 #include "spec/key_numeric.h"
 
 KeyClass
@@ -146,4 +146,27 @@ KeyCompareAcross(KeyClass aclass, Oid atype, Datum a, KeyClass bclass, Oid btype
 	if (aclass == KEYCLASS_NUMERIC)
 		return KeyNumericCompareInt64(a, KeySort64(bclass, btype, b));
 	return -KeyNumericCompareInt64(b, KeySort64(aclass, atype, a));
+}
+
+int64
+KeyImage64(KeyClass keyclass, Oid typid, Datum value)
+{
+	switch (keyclass)
+	{
+		case KEYCLASS_TEXT:
+		case KEYCLASS_BYTEA:
+		case KEYCLASS_BPCHAR:
+			{
+				size_t		len;
+				const unsigned char *data = TextBytes(keyclass, value, &len);
+
+				return BytesImage(data, len);
+			}
+		case KEYCLASS_UUID:
+			return BytesImage((const unsigned char *) DatumGetPointer(value), 16);
+		case KEYCLASS_NUMERIC:
+			return (int64) (KeyNumericPrefix(value) ^ (UINT64CONST(1) << 63));
+		default:
+			return KeySort64(keyclass, typid, value);
+	}
 }

@@ -151,6 +151,12 @@ extern int	KeyCompareAcross(KeyClass aclass, Oid atype, Datum a,
 							 KeyClass bclass, Oid btype, Datum b);
 
 /*
+ * A number for a non-null value: where it differs between two values of a
+ * class, their order is that of the numbers.  Of fixed classes it is KeySort64.
+ */
+extern int64 KeyImage64(KeyClass keyclass, Oid typid, Datum value);
+
+/*
  * Hash of a non-null value with the given seed (0, or the hash of the columns
  * before it); murmur3_x86_32 over the canonical bytes.
  */

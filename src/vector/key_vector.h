@@ -130,7 +130,4 @@ extern int	KeyVectorLowerBound(const KeyVector *kv, int from, const KeyBound *bo
  */
 extern int64 KeyBoundImage(const KeyBound *bound, KeyClass keyclass);
 
-/* Image of one non-null value; the same function for both sides of a join. */
-extern int64 KeyImage64(KeyClass keyclass, Oid typid, Datum value);
-
 #endif							/* BF_KEY_VECTOR_H */

@@ -9,12 +9,12 @@
 
 #include "catalog/pg_type.h"
 #include "compat.h"
-#include "format/stats/block_stats.h"
+#include "format/encoding/encoding.h"
+#include "format/encoding/scaled_convert.h"
 #include "format/file_format.h"
-#include "format/encoding/int_encoding.h"
 #include "format/read/packed_column.h"
 #include "format/read/reader.h"
-#include "format/encoding/scaled_encoding.h"
+#include "format/stats/block_stats.h"
 #include "format/write/writer.h"
 #include "format_data.h"
 #include "memory_file.h"
@@ -1275,9 +1275,29 @@ test_binary_floats(void)
 	}
 }
 
+/* Each number has its functions, is tried when columns are written, and is seen below. */
+static void
+test_encoding_table(uint32 seen)
+{
+	for (int e = ENCODING_NONE + 1; e <= ENCODING_LAST; e++)
+	{
+		const EncodingOps *ops = Encodings[e];
+		int			trials = 0;
+
+		for (int i = 0; i < (int) lengthof(EncodingTrials); i++)
+			trials += EncodingTrials[i] == (ChunkEncoding) e;
+		ShimOk(ops != NULL && ops->name && ops->fits && ops->choose && ops->write && ops->open && ops->read &&
+			   ops->prepare && ops->take && trials == 1 && (seen & (1 << e)),
+			   "encoding %d, %s, is in all tables", e, ops ? ops->name : "unknown");
+		for (int other = e + 1; other <= ENCODING_LAST; other++)
+			ShimOk(ops != Encodings[other], "encodings %d and %d have functions of their own", e, other);
+	}
+}
+
 static void
 test_encodings(void)
 {
+	uint32		seen = 0;
 	struct
 	{
 		Oid			typid;
@@ -1322,10 +1342,12 @@ test_encodings(void)
 				encoding = ((DiskChunk *) (sink.data + at))[1].encoding;
 			at += BF_ALIGN8(section->length);
 		}
+		seen |= 1 << cases[i].encoding;
 		ShimOk(encoding == (int) cases[i].encoding, "type %u, shape %d is stored in encoding %d", cases[i].typid,
 			   cases[i].shape, encoding);
 		free(sink.data);
 	}
+	test_encoding_table(seen);
 }
 
 int

@@ -5,8 +5,7 @@
 #ifndef BF_READER_PRIVATE_H
 #define BF_READER_PRIVATE_H
 
-#include "format/byte_buffer.h"
-#include "format/file_format.h"
+#include "format/encoding/encoding.h"
 #include "format/read/reader.h"
 
 /* Pointers into the footer, which is kept in memory as it is in the file. */
@@ -29,14 +28,6 @@ typedef struct FileReaderPrivate
 extern void FileReaderCorrupt(FileReader *reader, int block, int col, uint64 offset,
 							  const char *problem) __attribute__((noreturn, cold));
 
-/* What ColumnScratchCreate makes. */
-struct ColumnScratch
-{
-	ByteBuffer	stored;			/* the chunk as in the file, when compressed */
-	ByteBuffer	raw;			/* decompressed, when no Datum points there */
-	ByteBuffer	lengths;		/* for front coding, and deltas of which only some sums are kept */
-};
-
 /* The directory entry of a column of a block, checked. */
 extern const DiskChunk *ChunkGet(FileReader *reader, int block, int col);
 
@@ -46,9 +37,6 @@ extern const DiskChunk *ChunkGet(FileReader *reader, int block, int col);
  */
 extern const char *ChunkRead(FileReader *reader, int block, int col, const DiskChunk *chunk,
 							 ByteBuffer *raw, ColumnScratch *scratch);
-
-/* The range [*low, *low + *span) of the integers of a column; *span is 0 if it is all of int64. */
-extern void ColumnRange(const FileColumn *col, int64 *low, uint64 *span);
 
 /* Read and check header, tail and footer; fills everything in reader. */
 extern void FooterRead(FileReader *reader, uint64 file_id, Oid dboid, Oid relid);

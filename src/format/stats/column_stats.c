@@ -248,41 +248,26 @@ add_integers(ColumnSketch *sketch, const int64 *values, int n, const EncodedColu
 }
 
 void
-ColumnStatsAdd(ColumnStats *stats, const BlockBuilder *builder, int col, const EncodedColumn *encoded)
+ColumnStatsAdd(ColumnStats *stats, const ColumnValues *values, const EncodedColumn *encoded)
 {
-	const BuilderColumn *column = &builder->cols[col];
+	const FileColumn *col = values->col;
+	const ColumnValues *distinct = &encoded->distinct;
 	ColumnSketch *sketch = &stats->sketch;
-	const Datum *values = column->values;
-	const char *data = column->data.data;
-	int			n = column->nvalues;
 
 	stats->nulls += encoded->null_count;
-	stats->values += n;
-	stats->bytes += column->kind >= BUILDER_FIXED ? (int64) column->data.len :
-		(int64) n * column->meta.typlen;
-
+	stats->values += values->n;
+	stats->bytes += col->typbyval ? (int64) values->n * col->typlen : (int64) values->len;
 	if (encoded->has_minmax)
-		add_minmax(stats, &column->meta, encoded);
-
-	if (encoded->encoding == ENCODING_CONSTANT)
-		n = 1;
-	else if (encoded->encoding == ENCODING_DICT)
-	{
-		values = (const Datum *) builder->scratch.offsets.data;
-		data = builder->scratch.dict.data;
-		n = builder->scratch.ndict;
-	}
-
-	if (column->kind == BUILDER_VARLENA)
-	{
-		for (int i = 0; i < n; i++)
-			add_hash(sketch, hash_varlena(data + values[i]));
-	}
-	else if (column->kind == BUILDER_FIXED)
-	{
-		for (int i = 0; i < n; i++)
-			add_hash(sketch, hash_bytes(data + values[i], column->meta.typlen));
-	}
+		add_minmax(stats, col, encoded);
+	if (col->typbyval)
+		add_integers(sketch, (const int64 *) distinct->values, distinct->n, encoded);
 	else
-		add_integers(sketch, (const int64 *) values, n, encoded);
+	{
+		for (int i = 0; i < distinct->n; i++)
+		{
+			const char *v = distinct->data + distinct->values[i];
+
+			add_hash(sketch, col->typlen == -1 ? hash_varlena(v) : hash_bytes(v, col->typlen));
+		}
+	}
 }

@@ -10,7 +10,7 @@
 #ifndef BF_COLUMN_STATS_H
 #define BF_COLUMN_STATS_H
 
-#include "format/write/block_builder.h"
+#include "format/encoding/encoding.h"
 
 /* the most hashes a sketch returns */
 #define SKETCH_HASHES 128
@@ -59,8 +59,7 @@ extern void ColumnStatsInit(ColumnStats *stats);
 /* A value as statistics keep it: texts are cut to BF_STAT_BYTES.  buffer has room for that and a header. */
 extern void StatValueKeep(StatValue *to, char *buffer, KeyClass keyclass, Datum value);
 
-/* Add the values of a column of a block, right after it was encoded. */
-extern void ColumnStatsAdd(ColumnStats *stats, const BlockBuilder *builder, int col,
-						   const EncodedColumn *encoded);
+/* Add the values of a column of a block that was encoded. */
+extern void ColumnStatsAdd(ColumnStats *stats, const ColumnValues *values, const EncodedColumn *encoded);
 
 #endif							/* BF_COLUMN_STATS_H */

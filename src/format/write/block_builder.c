@@ -64,8 +64,7 @@ BlockBuilderInit(BlockBuilder *builder, MemoryContext cxt, int ncols, const File
 		if (col->kind >= BUILDER_FIXED)
 			builder->byref[builder->nbyref++] = i;
 	}
-	TextScratchInit(&builder->scratch, cxt);
-	ByteBufferInit(&builder->scaled, cxt);
+	EncodeWorkInit(&builder->work, cxt);
 }
 
 /* Bytes that by-reference values take at most in the block. */
@@ -286,6 +285,16 @@ BlockBuilderEdge(const BlockBuilder *builder, int col, bool last, Datum *value)
 	return false;
 }
 
+ColumnValues
+BlockBuilderValues(const BlockBuilder *builder, int col)
+{
+	const BuilderColumn *column = &builder->cols[col];
+	ColumnValues values = {&column->meta, column->form, column->nvalues, column->values,
+	column->data.data, column->data.len};
+
+	return values;
+}
+
 int64
 BlockBuilderRawBytes(const BlockBuilder *builder)
 {
@@ -319,7 +328,7 @@ BlockBuilderReset(BlockBuilder *builder)
 size_t
 BlockBuilderMemory(const BlockBuilder *builder)
 {
-	size_t		bytes = TextScratchMemory(&builder->scratch) + builder->scaled.cap;
+	size_t		bytes = EncodeWorkMemory(&builder->work);
 
 	bytes += builder->ncols * (sizeof(BuilderColumn) + sizeof(int) +
 							   (size_t) builder->cap_rows * (sizeof(Datum) + sizeof(bool)));

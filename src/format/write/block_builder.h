@@ -5,8 +5,7 @@
 #ifndef BF_BLOCK_BUILDER_H
 #define BF_BLOCK_BUILDER_H
 
-#include "format/encoding/text_encoding.h"
-#include "format/file_meta.h"
+#include "format/encoding/encoding.h"
 
 /* How the values of a column are kept until the block is full. */
 typedef enum BuilderKind
@@ -44,19 +43,8 @@ typedef struct BlockBuilder
 	int			cap_rows;
 	int			nrows;
 	int64		raw_bytes;		/* of the by-value values so far */
-	TextScratch scratch;
-	ByteBuffer	scaled;
+	EncodeWork	work;
 } BlockBuilder;
-
-/* Result of encoding one column. */
-typedef struct EncodedColumn
-{
-	ChunkEncoding encoding;
-	int			null_count;
-	bool		has_minmax;
-	Datum		min;			/* valid until the next call */
-	Datum		max;
-} EncodedColumn;
 
 extern void BlockBuilderInit(BlockBuilder *builder, MemoryContext cxt, int ncols,
 							 const FileColumn *cols, int block_rows);
@@ -67,6 +55,9 @@ extern void BlockBuilderInit(BlockBuilder *builder, MemoryContext cxt, int ncols
  */
 extern int	BlockBuilderAppend(BlockBuilder *builder, Datum *const *values, bool *const *nulls,
 							   int at, int n);
+
+/* The non-null values of a column. */
+extern ColumnValues BlockBuilderValues(const BlockBuilder *builder, int col);
 
 /* Encode a column (null bitmap and values), replacing the content of out. */
 extern void BlockBuilderEncode(BlockBuilder *builder, int col, ByteBuffer *out,

@@ -192,7 +192,11 @@ write_chunk(FileWriter *writer, int col)
 
 	BlockBuilderEncode(&writer->builder, col, &writer->raw, &encoded);
 	if (col < writer->ncounters)
-		ColumnStatsAdd(&writer->counters[col], &writer->builder, col, &encoded);
+	{
+		ColumnValues values = BlockBuilderValues(&writer->builder, col);
+
+		ColumnStatsAdd(&writer->counters[col], &values, &encoded);
+	}
 	memset(&chunk, 0, sizeof(chunk));
 	chunk.encoding = encoded.encoding;
 	chunk.null_count = encoded.null_count;

@@ -1,9 +1,9 @@
 /*
- * int_encoding.h
+ * int_stream.h
  *	  Int streams: integers in few bits (file_format.h).
  */
-#ifndef BF_INT_ENCODING_H
-#define BF_INT_ENCODING_H
+#ifndef BF_INT_STREAM_H
+#define BF_INT_STREAM_H
 
 #include "format/byte_buffer.h"
 
@@ -72,4 +72,4 @@ extern const char *IntStreamBitmap(const char *in, size_t len, int n, size_t *us
 extern bool IntStreamIsBelow(const char *in, size_t len, int n, int bits);
 extern void IntStreamReadPart(const char *in, int from, int n, uint64 addend, int64 *out);
 
-#endif							/* BF_INT_ENCODING_H */
+#endif							/* BF_INT_STREAM_H */

@@ -1,5 +1,5 @@
 /*
- * scaled_encoding.c
+ * scaled_convert.c
  *	  Floats and numerics as scaled integers.
  */
 #include "postgres.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "compat.h"
-#include "format/encoding/scaled_encoding.h"
+#include "format/encoding/scaled_convert.h"
 #include "port/pg_bitutils.h"
 #include "spec/numeric_form.h"
 

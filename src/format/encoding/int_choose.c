@@ -1,12 +1,12 @@
 /*
- * int_plan.c
+ * int_choose.c
  *	  Choose the kind of int streams and write them.
  *
  * FOR and DELTA decode fastest; another kind has to be clearly smaller.
  */
 #include "postgres.h"
 
-#include "format/encoding/int_encoding.h"
+#include "format/encoding/int_stream.h"
 #include "port/pg_bitutils.h"
 
 /* values below which other kinds than FOR and DELTA are not tried */

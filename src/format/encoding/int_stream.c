@@ -1,5 +1,5 @@
 /*
- * int_encoding.c
+ * int_stream.c
  *	  Read int streams.
  *
  * All arithmetic is modulo 2^64, so that no input overflows and every value
@@ -9,7 +9,7 @@
  */
 #include "postgres.h"
 
-#include "format/encoding/int_encoding.h"
+#include "format/encoding/int_stream.h"
 #include "port/pg_bitutils.h"
 
 static inline uint64

@@ -1,12 +1,12 @@
 /*
- * scaled_encoding.h
+ * scaled_convert.h
  *	  Floats and numerics as scaled integers.
  *
  * All are used only where every value comes back bit for bit; the encoder
  * tries that out.
  */
-#ifndef BF_SCALED_ENCODING_H
-#define BF_SCALED_ENCODING_H
+#ifndef BF_SCALED_CONVERT_H
+#define BF_SCALED_CONVERT_H
 
 #include "format/byte_buffer.h"
 
@@ -48,4 +48,4 @@ extern bool NumericToScaled(const void *numeric, int64 *scaled, int *scale);
 /* The way back, in place: int64 to Datum.  The numerics are made in buf. */
 extern void NumericsFromScaled(int64 *values, int n, int scale, ByteBuffer *buf);
 
-#endif							/* BF_SCALED_ENCODING_H */
+#endif							/* BF_SCALED_CONVERT_H */

@@ -1,6 +1,6 @@
 /*
- * packed_ints.c
- *	  The integers of a packed column: found by their number, and searched.
+ * int_index.c
+ *	  Single integers of an int stream, found by their number, and searched.
  *
  * Deltas are added up from the value that is kept at every so many, the
  * patches that are on the way included; of repeats the value is counted in the
@@ -8,16 +8,19 @@
  */
 #include "postgres.h"
 
-#include "format/encoding/int_encoding.h"
-#include "format/read/packed_column_private.h"
+#include "format/encoding/int_index.h"
+#include "utils/memutils.h"
+
+/* of deltas the value at every so many is kept, and so many are read at a time; a multiple of 8 */
+#define GROUP_VALUES	64
 
 /* bytes of so many, and what may be read behind them */
 #define GROUP_BYTES		(GROUP_VALUES * sizeof(int64) + BF_SLACK)
 
 uint16 *
-PackedRanks(PackedColumn *column, const uint8 *bits, int n, int *total)
+BitRanks(MemoryContext cxt, const uint8 *bits, int n, int *total)
 {
-	uint16	   *ranks = MakeRoom(column, (n / RANK_STEP + 1) * sizeof(uint16));
+	uint16	   *ranks = MemoryContextAlloc(cxt, RANKS_SIZE(n));
 	int			count = 0;
 
 	for (int i = 0; i < n; i += RANK_STEP)
@@ -37,31 +40,46 @@ PackedRanks(PackedColumn *column, const uint8 *bits, int n, int *total)
 	return ranks;
 }
 
+void
+IntIndexInit(IntIndex *index, MemoryContext cxt)
+{
+	memset(index, 0, sizeof(*index));
+	index->cxt = cxt;
+}
+
+/* Room for so many bytes more. */
+static inline void *
+MakeRoom(IntIndex *index, Size size)
+{
+	index->memory += size;
+	return MemoryContextAlloc(index->cxt, size);
+}
+
 /* Room for the value at every GROUP_VALUES of n. */
 static void
-MakeSums(PackedColumn *column, int n)
+MakeSums(IntIndex *index, int n)
 {
-	column->sums = MakeRoom(column, (n + GROUP_VALUES - 1) / GROUP_VALUES * sizeof(int64));
+	index->sums = MakeRoom(index, (n + GROUP_VALUES - 1) / GROUP_VALUES * sizeof(int64));
 }
 
 /* The patches of a stream that was read without an error. */
 static void
-OpenPatches(PackedColumn *column, const char *in, size_t len)
+OpenPatches(IntIndex *index, const char *in, size_t len)
 {
-	int			n = (int) column->head.count;
+	int			n = (int) index->head.count;
 	int64		places[BF_MAX_PATCHES];
 	int64		highs[BF_MAX_PATCHES];
 	size_t		used;
 
 	(void) IntStreamRead(in, len, n, places, &used);
 	(void) IntStreamRead(in + used, len - used, n, highs, &used);
-	column->npatches = n;
-	column->patch_at = MakeRoom(column, n * sizeof(uint16));
-	column->patches = MakeRoom(column, n * sizeof(uint64));
+	index->npatches = n;
+	index->patch_at = MakeRoom(index, n * sizeof(uint16));
+	index->patches = MakeRoom(index, n * sizeof(uint64));
 	for (int i = 0; i < n; i++)
 	{
-		column->patch_at[i] = (uint16) places[i];
-		column->patches[i] = (uint64) highs[i] << column->head.width;
+		index->patch_at[i] = (uint16) places[i];
+		index->patches[i] = (uint64) highs[i] << index->head.width;
 	}
 }
 
@@ -80,9 +98,9 @@ PackedBytes(const DiskIntStream *head, int n)
 }
 
 const char *
-PackedIntsOpen(PackedColumn *column, const char *in, size_t len, int n, ColumnScratch *scratch, size_t *used)
+IntIndexOpen(IntIndex *index, const char *in, size_t len, int n, ByteBuffer *space, size_t *used)
 {
-	DiskIntStream *head = &column->head;
+	DiskIntStream *head = &index->head;
 	size_t		inside = 0;
 	const char *problem;
 
@@ -90,13 +108,15 @@ PackedIntsOpen(PackedColumn *column, const char *in, size_t len, int n, ColumnSc
 		return "int stream is cut off";
 	memcpy(head, in, sizeof(*head));
 	*used = 0;
+	index->n = n;
 	if (head->kind == INT_STREAM_REPEATS)
 	{
 		problem = IntStreamBitmap(in, len, n, used);
 		if (problem)
 			return problem;
-		column->distinct = (const uint8 *) in + sizeof(*head);
-		column->distinct_ranks = PackedRanks(column, column->distinct, n, &n);
+		index->distinct = (const uint8 *) in + sizeof(*head);
+		index->distinct_ranks = BitRanks(index->cxt, index->distinct, n, &n);
+		index->memory += RANKS_SIZE(index->n);
 		in += *used;
 		len -= *used;
 		if (len < sizeof(*head))
@@ -115,63 +135,63 @@ PackedIntsOpen(PackedColumn *column, const char *in, size_t len, int n, ColumnSc
 	}
 	else
 	{
-		int64	   *values = (int64 *) ByteBufferPrepare(&scratch->lengths, n * sizeof(int64));
+		int64	   *values = (int64 *) ByteBufferPrepare(space, n * sizeof(int64));
 
 		problem = IntStreamRead(in, len, n, values, &inside);
 		if (problem)
 			return problem;
-		MakeSums(column, n);
+		MakeSums(index, n);
 		for (int i = 0; i < n; i += GROUP_VALUES)
-			column->sums[i / GROUP_VALUES] = values[i];
+			index->sums[i / GROUP_VALUES] = values[i];
 	}
 	*used += inside;
-	column->nints = n;
-	column->bits = in + sizeof(*head) - column->raw.data;
-	column->nbits = PackedBytes(head, n);
+	index->nints = n;
+	index->bits = in + sizeof(*head);
+	index->nbits = PackedBytes(head, n);
 	if (head->kind == INT_STREAM_PATCHED_FOR || head->kind == INT_STREAM_PATCHED_DELTA)
-		OpenPatches(column, in + sizeof(*head) + column->nbits, len - sizeof(*head) - column->nbits);
+		OpenPatches(index, in + sizeof(*head) + index->nbits, len - sizeof(*head) - index->nbits);
 	return NULL;
 }
 
 void
-PackedIntsFree(PackedColumn *column)
+IntIndexFree(IntIndex *index)
 {
-	if (column->sums)
-		pfree(column->sums);
-	if (column->distinct_ranks)
-		pfree(column->distinct_ranks);
-	if (column->patches)
+	if (index->sums)
+		pfree(index->sums);
+	if (index->distinct_ranks)
+		pfree(index->distinct_ranks);
+	if (index->patches)
 	{
-		pfree(column->patch_at);
-		pfree(column->patches);
+		pfree(index->patch_at);
+		pfree(index->patches);
 	}
 }
 
 void
-PackedIntsKeepSums(PackedColumn *column)
+IntIndexKeepSums(IntIndex *index)
 {
-	int			n = column->nints;
+	int			n = index->nints;
 
-	if (column->sums != NULL)
+	if (index->sums != NULL)
 		return;
-	MakeSums(column, n);
+	MakeSums(index, n);
 	for (int i = 0; i < n; i += GROUP_VALUES)
-		column->sums[i / GROUP_VALUES] = (int64)
-			((uint64) column->head.base + IntStreamBits(column->raw.data + column->bits, i, column->head.width));
+		index->sums[i / GROUP_VALUES] = (int64)
+			((uint64) index->head.base + IntStreamBits(index->bits, i, index->head.width));
 }
 
 /* The first patch of the packed bits from number "at" on. */
 static inline int
-FirstPatch(const PackedColumn *column, int at)
+FirstPatch(const IntIndex *index, int at)
 {
 	int			lo = 0;
-	int			hi = column->npatches;
+	int			hi = index->npatches;
 
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo) / 2;
 
-		if (column->patch_at[mid] < at)
+		if (index->patch_at[mid] < at)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -181,17 +201,17 @@ FirstPatch(const PackedColumn *column, int at)
 
 /* Packed integer number "at", of a stream of no deltas, that begins at bits with the number first. */
 static inline uint64
-IntAt(const PackedColumn *column, const char *bits, int first, int at)
+IntAt(const IntIndex *index, const char *bits, int first, int at)
 {
-	const DiskIntStream *head = &column->head;
+	const DiskIntStream *head = &index->head;
 	uint64		value = IntStreamBits(bits, at - first, head->width);
 
-	if (column->npatches > 0)
+	if (index->npatches > 0)
 	{
-		int			patch = FirstPatch(column, at);
+		int			patch = FirstPatch(index, at);
 
-		if (patch < column->npatches && column->patch_at[patch] == at)
-			value += column->patches[patch];
+		if (patch < index->npatches && index->patch_at[patch] == at)
+			value += index->patches[patch];
 	}
 	return value;
 }
@@ -207,48 +227,48 @@ typedef struct DeltaWalk
 } DeltaWalk;
 
 static inline void
-DeltaStart(const PackedColumn *column, const char *bits, int group, DeltaWalk *walk)
+DeltaStart(const IntIndex *index, const char *bits, int group, DeltaWalk *walk)
 {
 	walk->bits = bits;
 	walk->first = walk->at = group * GROUP_VALUES;
-	walk->value = (uint64) column->sums[group];
-	walk->patch = FirstPatch(column, walk->at);
+	walk->value = (uint64) index->sums[group];
+	walk->patch = FirstPatch(index, walk->at);
 }
 
 static inline void
-DeltaStep(const PackedColumn *column, DeltaWalk *walk)
+DeltaStep(const IntIndex *index, DeltaWalk *walk)
 {
-	walk->value += (uint64) column->head.step +
-		IntStreamBits(walk->bits, walk->at - walk->first, column->head.width);
-	if (walk->patch < column->npatches && column->patch_at[walk->patch] == walk->at)
-		walk->value += column->patches[walk->patch++];
+	walk->value += (uint64) index->head.step +
+		IntStreamBits(walk->bits, walk->at - walk->first, index->head.width);
+	if (walk->patch < index->npatches && index->patch_at[walk->patch] == walk->at)
+		walk->value += index->patches[walk->patch++];
 	walk->at++;
 }
 
 /* The bits of a group of GROUP_VALUES integers; into room, of GROUP_BYTES, if they are left in the file. */
 static const char *
-GroupBits(const PackedColumn *column, int group, char *room, uint64 *bytes_read)
+GroupBits(const IntIndex *index, int group, char *room, uint64 *bytes_read)
 {
-	size_t		size = (size_t) column->head.width * (GROUP_VALUES / 8);
+	size_t		size = (size_t) index->head.width * (GROUP_VALUES / 8);
 	size_t		at = group * size;
 	size_t		len;
 
-	if (!column->thin)
-		return column->raw.data + column->bits + at;
+	if (index->bits != NULL)
+		return index->bits + at;
 	/* a last delta has no bits; it is not asked for */
-	len = at < column->nbits ? Min(size, column->nbits - at) : 0;
+	len = at < index->nbits ? Min(size, index->nbits - at) : 0;
 	memset(room + len, 0, GROUP_BYTES - len);
 	if (len > 0)
-		column->reader->source->read(column->reader->source, room, len, column->offset + column->bits + at);
+		index->source->read(index->source, room, len, index->offset + at);
 	*bytes_read += len;
 	return room;
 }
 
 void
-PackedIntsGather(const PackedColumn *column, int n, const uint16 *at, int64 *out, uint64 *bytes_read)
+IntIndexTake(const IntIndex *index, int n, const uint16 *at, int64 *out, uint64 *bytes_read)
 {
-	const DiskIntStream *head = &column->head;
-	int			third = (column->nints + 2) / 3;
+	const DiskIntStream *head = &index->head;
+	int			third = (index->nints + 2) / 3;
 	char		room[GROUP_BYTES];
 	const char *bits = NULL;
 	int			group = -1;
@@ -260,8 +280,8 @@ PackedIntsGather(const PackedColumn *column, int n, const uint16 *at, int64 *out
 		int			digit = 0;
 		uint64		value;
 
-		if (column->distinct != NULL)
-			number = RankOf(column->distinct, column->distinct_ranks, number + 1) - 1;
+		if (index->distinct != NULL)
+			number = RankOf(index->distinct, index->distinct_ranks, number + 1) - 1;
 		if (head->kind == INT_STREAM_TRIPLES)
 		{
 			digit = number / third;
@@ -270,19 +290,19 @@ PackedIntsGather(const PackedColumn *column, int n, const uint16 *at, int64 *out
 		if (number / GROUP_VALUES != group)
 		{
 			group = number / GROUP_VALUES;
-			bits = GroupBits(column, group, room, bytes_read);
+			bits = GroupBits(index, group, room, bytes_read);
 			if (HeadIsDelta(head))
-				DeltaStart(column, bits, group, &walk);
+				DeltaStart(index, bits, group, &walk);
 		}
 		if (HeadIsDelta(head))
 		{
 			while (walk.at < number)
-				DeltaStep(column, &walk);
+				DeltaStep(index, &walk);
 			value = walk.value;
 		}
 		else
 		{
-			value = IntAt(column, bits, group * GROUP_VALUES, number);
+			value = IntAt(index, bits, group * GROUP_VALUES, number);
 			if (head->kind == INT_STREAM_TRIPLES)
 			{
 				for (int k = 0; k < digit; k++)
@@ -294,30 +314,21 @@ PackedIntsGather(const PackedColumn *column, int n, const uint16 *at, int64 *out
 		}
 		out[i] = (int64) value;
 	}
-	if (column->span == 0)
-		return;
-	for (int i = 0; i < n; i++)
-	{
-		if ((uint64) out[i] - (uint64) column->low >= column->span)
-			FileReaderCorrupt(column->reader, column->block, column->col, 0,
-							  column->form == PACKED_DICT ? "position is outside the dictionary" :
-							  "value is outside the range of its type");
-	}
 }
 
 /* The first of the integers [from, to) of the stream that is at least want, or to. */
 static int
-SearchStream(const PackedColumn *column, int from, int to, int64 want, uint64 *bytes_read)
+SearchStream(const IntIndex *index, int from, int to, int64 want, uint64 *bytes_read)
 {
-	const DiskIntStream *head = &column->head;
+	const DiskIntStream *head = &index->head;
 	char		room[GROUP_BYTES];
-	const char *bits = column->raw.data + column->bits;
+	const char *bits = index->bits;
 	int			lo = from;
 	int			hi = to;
 	int			group = 0;
 	DeltaWalk	walk;
 
-	if (column->sums != NULL)
+	if (index->sums != NULL)
 	{
 		/* the last group that begins below the value */
 		int			last = (to - 1) / GROUP_VALUES;
@@ -327,12 +338,12 @@ SearchStream(const PackedColumn *column, int from, int to, int64 want, uint64 *b
 		{
 			int			mid = group + (last - group + 1) / 2;
 
-			if (column->sums[mid] < want)
+			if (index->sums[mid] < want)
 				group = mid;
 			else
 				last = mid - 1;
 		}
-		bits = GroupBits(column, group, room, bytes_read);
+		bits = GroupBits(index, group, room, bytes_read);
 		lo = Max(from, group * GROUP_VALUES);
 		hi = Min(to, (group + 1) * GROUP_VALUES);
 	}
@@ -342,31 +353,31 @@ SearchStream(const PackedColumn *column, int from, int to, int64 want, uint64 *b
 		{
 			int			mid = lo + (hi - lo) / 2;
 
-			if ((int64) ((uint64) head->base + IntAt(column, bits, group * GROUP_VALUES, mid)) < want)
+			if ((int64) ((uint64) head->base + IntAt(index, bits, group * GROUP_VALUES, mid)) < want)
 				lo = mid + 1;
 			else
 				hi = mid;
 		}
 		return lo;
 	}
-	DeltaStart(column, bits, group, &walk);
+	DeltaStart(index, bits, group, &walk);
 	while (walk.at < hi)
 	{
 		if (walk.at >= lo && (int64) walk.value >= want)
 			return walk.at;
 		if (walk.at + 1 == hi)
 			break;
-		DeltaStep(column, &walk);
+		DeltaStep(index, &walk);
 	}
 	return hi;
 }
 
 /* The value that is number "number" of those that differ from the one before. */
 static int
-SelectDistinct(const PackedColumn *column, int number)
+SelectDistinct(const IntIndex *index, int number)
 {
 	int			lo = 0;
-	int			hi = (column->nvalues - 1) / RANK_STEP;
+	int			hi = (index->n - 1) / RANK_STEP;
 	uint64		word;
 
 	/* the last step with at most so many before */
@@ -374,30 +385,30 @@ SelectDistinct(const PackedColumn *column, int number)
 	{
 		int			mid = lo + (hi - lo + 1) / 2;
 
-		if (column->distinct_ranks[mid] <= number)
+		if (index->distinct_ranks[mid] <= number)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
-	memcpy(&word, column->distinct + lo * (RANK_STEP / 8), sizeof(word));
-	for (int count = column->distinct_ranks[lo]; count < number; count++)
+	memcpy(&word, index->distinct + lo * (RANK_STEP / 8), sizeof(word));
+	for (int count = index->distinct_ranks[lo]; count < number; count++)
 		word &= word - 1;
 	return lo * RANK_STEP + pg_rightmost_one_pos64(word);
 }
 
 int
-PackedIntsSearch(const PackedColumn *column, int from, int to, int64 want, uint64 *bytes_read)
+IntIndexSearch(const IntIndex *index, int from, int to, int64 want, uint64 *bytes_read)
 {
 	int			first;
 	int			last;
 	int			found;
 
-	if (column->distinct == NULL)
-		return SearchStream(column, from, to, want, bytes_read);
-	first = from == 0 ? 0 : RankOf(column->distinct, column->distinct_ranks, from + 1) - 1;
-	last = to == column->nvalues ? column->nints - 1 : RankOf(column->distinct, column->distinct_ranks, to) - 1;
-	found = SearchStream(column, first, last + 1, want, bytes_read);
+	if (index->distinct == NULL)
+		return SearchStream(index, from, to, want, bytes_read);
+	first = from == 0 ? 0 : RankOf(index->distinct, index->distinct_ranks, from + 1) - 1;
+	last = to == index->n ? index->nints - 1 : RankOf(index->distinct, index->distinct_ranks, to) - 1;
+	found = SearchStream(index, first, last + 1, want, bytes_read);
 	if (found > last)
 		return to;
-	return found == first ? from : SelectDistinct(column, found);
+	return found == first ? from : SelectDistinct(index, found);
 }

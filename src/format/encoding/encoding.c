@@ -1,0 +1,122 @@
+/*
+ * encoding.c
+ *	  The table of encodings, and what they share.
+ */
+#include "postgres.h"
+
+#include "format/encoding/encoding.h"
+
+const EncodingOps *const Encodings[ENCODING_LAST + 1] = {
+	[ENCODING_INT] = &IntEncoding,
+	[ENCODING_RAW] = &RawEncoding,
+	[ENCODING_FLOAT] = &FloatEncoding,
+	[ENCODING_NUMERIC] = &NumericEncoding,
+	[ENCODING_CONSTANT] = &ConstantEncoding,
+	[ENCODING_PLAIN] = &PlainEncoding,
+	[ENCODING_DICT] = &DictEncoding,
+	[ENCODING_FRONT] = &FrontEncoding,
+	[ENCODING_BINARY] = &BinaryEncoding
+};
+
+/*
+ * Those that a column never fits are passed over.  A dictionary decodes faster
+ * than anything else varlenas can be in, so it is tried before the others; RAW
+ * and PLAIN take what is left.
+ */
+const ChunkEncoding EncodingTrials[ENCODING_LAST] = {
+	ENCODING_CONSTANT, ENCODING_INT, ENCODING_FLOAT, ENCODING_BINARY, ENCODING_NUMERIC,
+	ENCODING_DICT, ENCODING_FRONT, ENCODING_RAW, ENCODING_PLAIN
+};
+
+void
+EncodeWorkInit(EncodeWork *work, MemoryContext cxt)
+{
+	memset(work, 0, sizeof(*work));
+	ByteBufferInit(&work->scaled, cxt);
+	ByteBufferInit(&work->codes, cxt);
+	ByteBufferInit(&work->table, cxt);
+	ByteBufferInit(&work->dict, cxt);
+	ByteBufferInit(&work->offsets, cxt);
+}
+
+size_t
+EncodeWorkMemory(const EncodeWork *work)
+{
+	return work->scaled.cap + work->codes.cap + work->table.cap + work->dict.cap + work->offsets.cap;
+}
+
+ChunkEncoding
+EncodeValues(const ColumnValues *values, EncodeWork *work, ByteBuffer *out)
+{
+	work->found = ENCODING_NONE;
+	/* what compression would make of the plain values is not known: another encoding must win clearly */
+	work->limit = values->len - values->len / 4;
+	work->distinct = *values;
+	for (int i = 0; i < (int) lengthof(EncodingTrials); i++)
+	{
+		const EncodingOps *ops = Encodings[EncodingTrials[i]];
+		EncodingChoice choice = ops->fits(values->col) ? ops->choose(values, work) : CHOOSE_NOT;
+
+		if (choice != CHOOSE_NOT)
+			work->found = EncodingTrials[i];
+		if (choice == CHOOSE)
+			break;
+	}
+	Encodings[work->found]->write(values, work, out);
+	return work->found;
+}
+
+const char *
+EncodedValuesOpen(EncodedValues *ev, const FileColumn *col, int encoding, const char *in, size_t len, int n)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->col = col;
+	ev->ops = Encodings[encoding];
+	ev->form = VarlenaFormOf(col->typalign, col->typstorage);
+	ev->n = n;
+	ev->in = in;
+	ev->len = len;
+	return ev->ops->fits(col) ? ev->ops->open(ev) : "encoding does not fit the type";
+}
+
+const char *
+ReadInts(const EncodedValues *ev, int64 *values)
+{
+	size_t		used;
+	const char *problem = IntStreamRead(ev->ints, ev->ints_len, ev->n, values, &used);
+
+	return problem == NULL && used != ev->ints_len ? "bytes are left over behind the values" : problem;
+}
+
+const char *
+PrepareInts(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
+{
+	size_t		used;
+	const char *problem = IntIndexOpen(&index->ints, ev->ints, ev->ints_len, ev->n, &scratch->lengths, &used);
+
+	return problem == NULL && used != ev->ints_len ? "bytes are left over behind the values" : problem;
+}
+
+void
+ValueIndexInit(ValueIndex *index, MemoryContext cxt)
+{
+	memset(index, 0, sizeof(*index));
+	index->cxt = cxt;
+	IntIndexInit(&index->ints, cxt);
+}
+
+void
+ValueIndexFree(ValueIndex *index)
+{
+	IntIndexFree(&index->ints);
+	if (index->offsets)
+		pfree(index->offsets);
+	if (index->front)
+		FrontIndexFree(index->front);
+}
+
+Size
+ValueIndexMemory(const ValueIndex *index)
+{
+	return index->memory + index->ints.memory + (index->front ? FrontIndexMemory(index->front) : 0);
+}

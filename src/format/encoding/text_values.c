@@ -1,0 +1,348 @@
+/*
+ * text_values.c
+ *	  Encodings PLAIN, of varlenas one after the other, and DICT, of positions in
+ *	  a dictionary of them.
+ */
+#include "postgres.h"
+
+#include "format/encoding/encoding.h"
+#include "spec/murmur.h"
+#include "utils/memutils.h"
+
+/* after so many values a dictionary must have proved useful */
+#define DICT_TRIAL		1024
+
+/* so many scaled numerics show that there are too many for a dictionary */
+#define DICT_SAMPLE		64
+
+/* single values of PLAIN: so many are walked over */
+#define PLAIN_STEP		16
+
+static bool
+fits(const FileColumn *col)
+{
+	return col->typlen == -1;
+}
+
+static EncodingChoice
+choose_plain(const ColumnValues *values, EncodeWork *work)
+{
+	return work->found == ENCODING_NONE ? CHOOSE : CHOOSE_NOT;
+}
+
+static void
+write_plain(const ColumnValues *values, EncodeWork *work, ByteBuffer *out)
+{
+	ByteBufferAppend(out, values->data, values->len);
+}
+
+/* bytes of the streams behind the dictionary for codes below ndict */
+static inline size_t
+dict_size(size_t dict_bytes, int ndict, int n)
+{
+	return sizeof(DiskDict) + BF_ALIGN8(dict_bytes) + IntStreamSize(IntWidth(ndict - 1), n);
+}
+
+/*
+ * The first 8 bytes of a value, those behind its end as zeroes.  Values of at
+ * most 8 bytes, header included, are equal if and only if these are.
+ */
+static inline uint64
+first_word(const char *v, size_t size)
+{
+	uint64		word;
+
+	/* behind the last value is the buffer's slack */
+	memcpy(&word, v, sizeof(word));
+	return size >= sizeof(word) ? word : word & ((UINT64CONST(1) << (8 * size)) - 1);
+}
+
+/* Where to look for a value in a table of the given number of bits; not on disk. */
+static inline uint32
+dict_slot(const char *v, size_t size, uint64 word, int bits)
+{
+	if (size > sizeof(word))
+		word ^= (uint64) KeyHashBytes(v + sizeof(word), size - sizeof(word), (uint32) size) << 32;
+	return (uint32) ((word * UINT64CONST(0x9e3779b97f4a7c15)) >> (64 - bits));
+}
+
+/*
+ * May a dictionary of numerics take less than their integers?  Its codes alone
+ * take more when the values of a sample, of which there are at least so many,
+ * are too many.
+ */
+static bool
+sample_is_small(const int64 *scaled, int n, size_t limit)
+{
+	int64		seen[DICT_SAMPLE];
+	int			nseen = 0;
+	int			step = n / DICT_SAMPLE;
+
+	if (step == 0)
+		return true;
+	for (int i = 0; i < DICT_SAMPLE; i++)
+	{
+		int64		v = scaled[i * step];
+		int			k = 0;
+
+		while (k < nseen && seen[k] != v)
+			k++;
+		if (k == nseen)
+			seen[nseen++] = v;
+	}
+	return sizeof(DiskDict) + IntStreamSize(IntWidth(nseen - 1), n) <= limit;
+}
+
+/* Build the dictionary, unless it becomes too large. */
+static EncodingChoice
+choose_dict(const ColumnValues *values, EncodeWork *work)
+{
+	int			n = values->n;
+	int			bits = 10;
+	uint32		slots;
+	uint32	   *table;
+	int64	   *codes;
+	Datum	   *offsets;
+	size_t		bytes = 0;
+	int			ndict = 0;
+
+	if (work->found == ENCODING_NUMERIC &&
+		!sample_is_small((const int64 *) work->scaled.data, n, work->limit))
+		return CHOOSE_NOT;
+	while ((1 << bits) < 2 * n)
+		bits++;
+	slots = (uint32) 1 << bits;
+	table = (uint32 *) ByteBufferPrepare(&work->table, slots * sizeof(uint32));
+	memset(table, 0xff, slots * sizeof(uint32));
+	codes = (int64 *) ByteBufferPrepare(&work->codes, n * sizeof(int64));
+	offsets = (Datum *) ByteBufferPrepare(&work->offsets, n * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+	{
+		const char *v = values->data + values->values[i];
+		size_t		size = VARSIZE_ANY(v);
+		uint64		word = first_word(v, size);
+		uint32		slot = dict_slot(v, size, word, bits);
+
+		for (;; slot = (slot + 1) & (slots - 1))
+		{
+			const char *other;
+			size_t		other_size;
+
+			if (table[slot] == PG_UINT32_MAX)
+			{
+				bytes += VarlenaPackedSize(bytes, VARSIZE_ANY_EXHDR(v), values->form);
+				if (bytes > work->limit)
+					return CHOOSE_NOT;
+				table[slot] = ndict;
+				offsets[ndict++] = values->values[i];
+				break;
+			}
+			other = values->data + offsets[table[slot]];
+			other_size = VARSIZE_ANY(other);
+			if (other_size == size && first_word(other, size) == word &&
+				(size <= sizeof(word) || memcmp(v, other, size) == 0))
+				break;
+		}
+		codes[i] = table[slot];
+		if (i == DICT_TRIAL && ndict > DICT_TRIAL / 2)
+			return CHOOSE_NOT;
+	}
+	if (dict_size(bytes, ndict, n) > work->limit)
+		return CHOOSE_NOT;
+
+	ByteBufferPrepare(&work->dict, bytes);
+	for (int i = 0; i < ndict; i++)
+	{
+		const char *v = values->data + offsets[i];
+
+		offsets[i] = VarlenaAppend(&work->dict, VARDATA_ANY(v), VARSIZE_ANY_EXHDR(v), values->form);
+	}
+	work->distinct.n = ndict;
+	work->distinct.values = offsets;
+	work->distinct.data = work->dict.data;
+	work->distinct.len = work->dict.len;
+	return CHOOSE;
+}
+
+static void
+write_dict(const ColumnValues *values, EncodeWork *work, ByteBuffer *out)
+{
+	DiskDict	head = {work->distinct.n, 0, work->dict.len};
+	const int64 *codes = (const int64 *) work->codes.data;
+
+	ByteBufferAppend(out, &head, sizeof(head));
+	ByteBufferAppend(out, work->dict.data, work->dict.len);
+	ByteBufferAlign(out, 8);
+	IntStreamMakePlan(codes, values->n, &work->plan);
+	IntStreamWrite(out, codes, values->n, &work->plan);
+}
+
+/*
+ * Go over n packed varlenas that are exactly the data of opened values: all
+ * of them into values, or the offset of every step'th one into offsets.
+ */
+static pg_attribute_always_inline const char *
+walk(const EncodedValues *ev, int n, Datum *values, uint32 *offsets, const int step)
+{
+	bool		numeric = ev->col->keyclass == KEYCLASS_NUMERIC;
+	size_t		at = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		const char *v = VarlenaNext(ev->data, ev->data_len, &at, ev->form.align);
+
+		if (v == NULL)
+			return "value header is invalid";
+		if (numeric && !NumericContentValid(v))
+			return "numeric value is invalid";
+		if (offsets == NULL)
+			values[i] = PointerGetDatum(v);
+		else if (i % step == 0)
+			offsets[i / step] = (uint32) (v - ev->data);
+	}
+	return at == ev->data_len ? NULL : "bytes are left over behind the values";
+}
+
+static uint32 *
+offsets_room(ValueIndex *index, int n)
+{
+	index->offsets = MemoryContextAlloc(index->cxt, n * sizeof(uint32));
+	index->memory += n * sizeof(uint32);
+	return index->offsets;
+}
+
+static const char *
+open_plain(EncodedValues *ev)
+{
+	ev->data = ev->in;
+	ev->data_len = ev->len;
+	return NULL;
+}
+
+static const char *
+read_plain(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch)
+{
+	return walk(ev, ev->n, values, NULL, 1);
+}
+
+static const char *
+prepare_plain(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
+{
+	return walk(ev, ev->n, NULL, offsets_room(index, (ev->n + PLAIN_STEP - 1) / PLAIN_STEP), PLAIN_STEP);
+}
+
+static const char *
+take_plain(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
+		   ByteBuffer *made, uint64 *bytes_read)
+{
+	for (int i = 0; i < n; i++)
+	{
+		size_t		offset = index->offsets[at[i] / PLAIN_STEP];
+
+		/* all of them were looked at before */
+		for (int k = at[i] - at[i] % PLAIN_STEP; k <= at[i]; k++)
+			values[i] = PointerGetDatum(VarlenaNext(ev->data, ev->data_len, &offset, ev->form.align));
+	}
+	return NULL;
+}
+
+static const char *
+open_dict(EncodedValues *ev)
+{
+	DiskDict	head;
+	size_t		at;
+
+	if (ev->len < sizeof(head))
+		return "dictionary is cut off";
+	memcpy(&head, ev->in, sizeof(head));
+	if (head.nvalues == 0 || head.nvalues > (uint32) ev->n || head.dict_bytes > ev->len - sizeof(head))
+		return "dictionary has an invalid header";
+	at = sizeof(head) + BF_ALIGN8(head.dict_bytes);
+	if (at > ev->len)
+		return "dictionary is cut off";
+	ev->data = ev->in + sizeof(head);
+	ev->data_len = head.dict_bytes;
+	ev->ndata = (int) head.nvalues;
+	ev->ints = ev->in + at;
+	ev->ints_len = ev->len - at;
+	return NULL;
+}
+
+/* Are all of n codes positions in the dictionary? */
+static const char *
+check_codes(const EncodedValues *ev, const Datum *codes, int n)
+{
+	uint64		largest = 0;
+
+	/* the or of them is never below one of them */
+	for (int i = 0; i < n; i++)
+		largest |= codes[i];
+	for (int i = 0; i < n && largest >= (uint64) ev->ndata; i++)
+	{
+		if (codes[i] >= (uint64) ev->ndata)
+			return "position is outside the dictionary";
+	}
+	return NULL;
+}
+
+static const char *
+read_dict(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch)
+{
+	Datum	   *dict = (Datum *) ByteBufferPrepare(made, ev->ndata * sizeof(Datum));
+	const char *problem = walk(ev, ev->ndata, dict, NULL, 1);
+
+	if (problem == NULL)
+		problem = ReadInts(ev, (int64 *) values);
+	if (problem == NULL)
+		problem = check_codes(ev, values, ev->n);
+	for (int i = 0; i < ev->n && problem == NULL; i++)
+		values[i] = dict[values[i]];
+	return problem;
+}
+
+static const char *
+prepare_dict(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
+{
+	const char *problem = walk(ev, ev->ndata, NULL, offsets_room(index, ev->ndata), 1);
+
+	return problem ? problem : PrepareInts(ev, index, scratch);
+}
+
+static const char *
+take_dict(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
+		  ByteBuffer *made, uint64 *bytes_read)
+{
+	const char *problem;
+
+	IntIndexTake(&index->ints, n, at, (int64 *) values, bytes_read);
+	problem = check_codes(ev, values, n);
+	for (int i = 0; i < n && problem == NULL; i++)
+		values[i] = PointerGetDatum(ev->data + index->offsets[values[i]]);
+	return problem;
+}
+
+const EncodingOps PlainEncoding = {
+	.name = "plain",
+	.in_chunk = true,
+	.fits = fits,
+	.choose = choose_plain,
+	.write = write_plain,
+	.open = open_plain,
+	.read = read_plain,
+	.prepare = prepare_plain,
+	.take = take_plain
+};
+
+const EncodingOps DictEncoding = {
+	.name = "dict",
+	.in_chunk = true,
+	.made_bytes = sizeof(Datum),
+	.fits = fits,
+	.choose = choose_dict,
+	.write = write_dict,
+	.open = open_dict,
+	.read = read_dict,
+	.prepare = prepare_dict,
+	.take = take_dict
+};
