@@ -8,6 +8,7 @@
 #include "exec/agg/bucket_agg.h"
 #include "exec/join/bucket_join.h"
 #include "exec/keyed/bucket_rows.h"
+#include "exec/scan/scan_node.h"
 #include "fmgr.h"
 #include "guc.h"
 #include "load/load.h"
@@ -28,6 +29,7 @@ _PG_init(void)
 	GucInit();
 	StoreInit();
 	LoadInit();
+	ScanNodeInit();
 	BucketJoinInit();
 	BucketAggInit();
 	BucketRowsInit();

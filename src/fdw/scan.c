@@ -221,30 +221,30 @@ IsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
 }
 
 /* What its processes share. */
-static ParallelNodes
-NodesOf(BucketScanState *scan)
+static ParallelWork
+WorkOf(BucketScanState *scan)
 {
-	ParallelNodes nodes = {list_make1(scan), NIL, &scan->queue.meter};
+	ParallelWork work = {&scan->source, &scan->queue.meter};
 
-	return nodes;
+	return work;
 }
 
 static Size
 EstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
 {
-	ParallelNodes nodes = NodesOf(node->fdw_state);
+	ParallelWork work = WorkOf(node->fdw_state);
 
-	return ParallelStateSize(&nodes, pcxt->nworkers);
+	return ParallelStateSize(&work, pcxt->nworkers);
 }
 
 static void
 InitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	BucketScanState *scan = node->fdw_state;
-	ParallelNodes nodes = NodesOf(scan);
+	ParallelWork work = WorkOf(scan);
 
 	scan->parallel = coordinate;
-	ParallelStateInit(scan->parallel, &nodes, pcxt->nworkers);
+	ParallelStateInit(scan->parallel, &work, pcxt->nworkers);
 }
 
 static void
@@ -263,12 +263,12 @@ static void
 ShutdownForeignScan(ForeignScanState *node)
 {
 	BucketScanState *scan = node->fdw_state;
-	ParallelNodes nodes;
+	ParallelWork work;
 
 	if (scan == NULL || scan->parallel == NULL)
 		return;
-	nodes = NodesOf(scan);
-	ParallelStateShutdown(&scan->parallel, &nodes);
+	work = WorkOf(scan);
+	ParallelStateShutdown(&scan->parallel, &work);
 }
 
 static void

@@ -31,6 +31,19 @@ typedef struct ScaledColumn
 	int			scale;
 } ScaledColumn;
 
+/*
+ * Rows of one side of a join whose pairs were not made.  The rows of all
+ * stretches from one that begins a key to the next such one, or the next batch
+ * without stretches, or the end of the unit, have one key; each row of the left
+ * side makes a pair with each of the right one.
+ */
+typedef struct BatchStretch
+{
+	uint16		to;				/* the row behind its last one */
+	bool		left;			/* rows of the left side, else of the right one */
+	bool		begins;			/* a key; the first row is a pair, columns of both sides can be asked for */
+} BatchStretch;
+
 struct Batch;
 
 /* Decodes one column of a batch that was left for later. */
@@ -49,6 +62,9 @@ typedef struct Batch
 	bool	   *loaded;			/* per column: vector is valid */
 	const int64 *times;			/* per row: of how many equal rows it is the only one here; NULL: of one.
 								 * Only where the reader was told that rows may be counted */
+	int			nstretches;		/* > 0: all rows are in stretches, in order; columns of the other side are not
+								 * there.  Only where the reader wants pairs counted */
+	const BatchStretch *stretches;
 	BatchColumnLoader load;		/* called for a column not loaded */
 	BatchScaledLoader load_scaled;	/* and may be; NULL: there is none */
 	void	   *load_arg;
@@ -78,6 +94,7 @@ BatchReset(Batch *batch, int nrows)
 	batch->nselected = nrows;
 	batch->selection = NULL;
 	batch->times = NULL;
+	batch->nstretches = 0;
 	memset(batch->loaded, 0, batch->ncols * sizeof(bool));
 }
 

@@ -32,14 +32,15 @@ AggCountedCreate(int naggs, const BatchAgg *aggs, AggCell *cells, const int *sid
 }
 
 void
-AggCountedAdd(AggCounted *counted, const AggVector *vectors, const int64 *times,
-			  const MergeStretch *stretch, int from)
+AggCountedAdd(AggCounted *counted, const AggVector *vectors, const Batch *batch, int number)
 {
+	const BatchStretch *stretch = &batch->stretches[number];
+	int			from = number > 0 ? batch->stretches[number - 1].to : 0;
 	int			side = stretch->left ? 0 : 1;
 
 	Assert(!stretch->begins || !counted->open);
 	counted->open = true;
-	counted->rows[side] += BatchTimes(times, NULL, from, stretch->to);
+	counted->rows[side] += BatchTimes(batch->times, NULL, from, stretch->to);
 	for (int i = 0; i < counted->naggs; i++)
 	{
 		const BatchAgg *agg = &counted->aggs[i];

@@ -1,7 +1,7 @@
 /*
  * agg_counted.h
  *	  Aggregates over a join whose large groups come as rows instead of pairs,
- *	  see merge_join.h.
+ *	  see BatchStretch.
  *
  * An aggregate reads one side of the join.  Over the n by m pairs of a key it
  * is what it is over the n rows of its side, m times.
@@ -11,7 +11,6 @@
 
 #include "exec/agg/agg_inputs.h"
 #include "exec/agg/agg_kernels.h"
-#include "exec/join/merge/merge_join.h"
 
 typedef struct AggCounted AggCounted;
 
@@ -22,13 +21,8 @@ typedef struct AggCounted AggCounted;
 extern AggCounted *AggCountedCreate(int naggs, const BatchAgg *aggs, AggCell *cells,
 									const int *sides);
 
-/*
- * Add one of the stretches of a list, which begins at entry "from".  What the
- * one before it began must be finished if it begins a key.  times: as in
- * Batch.times.
- */
-extern void AggCountedAdd(AggCounted *counted, const AggVector *vectors, const int64 *times,
-						  const MergeStretch *stretch, int from);
+/* Add a stretch of a batch.  What the one before it began must be finished if it begins a key. */
+extern void AggCountedAdd(AggCounted *counted, const AggVector *vectors, const Batch *batch, int number);
 
 /* The key is finished, if there is one: add it to the cells. */
 extern void AggCountedFinish(AggCounted *counted);

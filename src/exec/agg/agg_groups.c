@@ -10,13 +10,12 @@
 
 #include "exec/agg/agg_groups.h"
 #include "exec/agg/kept_key.h"
-#include "exec/join/bucket_join_state.h"
 #include "miscadmin.h"
 #include "vector/merge_search.h"
 
 struct AggGroups
 {
-	BatchInput *input;
+	BatchSource *input;
 	int			naggs;
 	const BatchAgg *aggs;
 	AggCell    *cells;
@@ -30,14 +29,11 @@ struct AggGroups
 	UnitQueue  *queue;			/* units of the input, not groups of rows */
 	bool		in_group;
 	KeyVector	keys;
-	bool		in_batch;		/* keys are those of the present batch */
-	const int64 *times;			/* of its rows, as Batch.times */
+	const Batch *batch;			/* whose keys those are; NULL: it is through */
 	int			pos;			/* its next entry */
 
 	AggCounted *counted;		/* NULL: all batches are of pairs */
-	const MergeStretch *stretches;	/* of the present batch */
-	int			nstretches;		/* 0: it is of pairs */
-	int			stretch;		/* the next one */
+	int			stretch;		/* the next one of the batch */
 
 	bool		carried;		/* the aggregates hold a group that began in a batch now gone */
 	KeptKey		key;			/* its key */
@@ -46,7 +42,7 @@ struct AggGroups
 };
 
 AggGroups *
-AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs, AggCell *cells,
+AggGroupsCreate(BatchSource *input, UnitQueue *queue, const BatchAgg *aggs, AggCell *cells,
 				AggInputs *inputs, AggCounted *counted, int ncolumns, const int *columns)
 {
 	AggGroups  *groups = palloc0(sizeof(AggGroups));
@@ -115,28 +111,19 @@ ReadBatch(AggGroups *groups)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		batch = BatchInputNext(groups->input, NULL);
+		batch = BatchSourceNext(groups->input, NULL);
 		if (batch == NULL)
 			return false;
 	} while (batch->nselected == 0);
 	KeyVectorFill(keys, batch, true);
-	groups->nstretches = groups->counted == NULL ? 0 :
-		JoinNodeStretches(groups->input->join, &groups->stretches);
 	groups->stretch = 0;
-	if (groups->nstretches > 0)
-		AggInputsLoadStretches(groups->inputs, batch, groups->stretches, groups->nstretches,
-							   groups->vectors);
-	else
-	{
-		if (groups->counted)
-			AggCountedFinish(groups->counted);
-		AggInputsLoad(groups->inputs, batch, groups->vectors);
-	}
+	if (groups->counted && batch->nstretches == 0)
+		AggCountedFinish(groups->counted);
+	AggInputsLoad(groups->inputs, batch, groups->vectors);
 	for (int c = 0; c < groups->ncolumns; c++)
 		groups->shown[c] = BatchColumn(batch, groups->columns[c]);
 	groups->pos = 0;
-	groups->times = batch->times;
-	groups->in_batch = true;
+	groups->batch = batch;
 	return true;
 }
 
@@ -147,9 +134,9 @@ ReadBatch(AggGroups *groups)
 static bool
 AddStretches(AggGroups *groups)
 {
-	for (; groups->stretch < groups->nstretches; groups->stretch++)
+	for (; groups->stretch < groups->batch->nstretches; groups->stretch++)
 	{
-		const MergeStretch *stretch = &groups->stretches[groups->stretch];
+		const BatchStretch *stretch = &groups->batch->stretches[groups->stretch];
 
 		if (stretch->begins)
 		{
@@ -163,10 +150,10 @@ AddStretches(AggGroups *groups)
 				Carry(groups, groups->pos);
 			}
 		}
-		AggCountedAdd(groups->counted, groups->vectors, groups->times, stretch, groups->pos);
+		AggCountedAdd(groups->counted, groups->vectors, groups->batch, groups->stretch);
 		groups->pos = stretch->to;
 	}
-	groups->in_batch = false;
+	groups->batch = NULL;
 	return false;
 }
 
@@ -177,21 +164,21 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 
 	if (!groups->started)
 	{
-		BatchInputStart(groups->input);
-		BatchInputStartUnits(groups->input, groups->queue);
+		BatchSourceStart(groups->input);
+		BatchSourceStartUnits(groups->input, groups->queue);
 		groups->started = true;
 	}
 	for (;;)
 	{
-		if (!groups->in_group && !BatchInputOpenNext(groups->input, groups->queue))
+		if (!groups->in_group && !BatchSourceOpenNext(groups->input, groups->queue))
 			return false;
 		groups->in_group = true;
-		if (!groups->in_batch)
+		if (groups->batch == NULL)
 		{
 			if (!ReadBatch(groups))
 			{
 				/* a key lies in one unit */
-				BatchInputClose(groups->input);
+				BatchSourceClose(groups->input);
 				groups->in_group = false;
 				if (groups->counted)
 					AggCountedFinish(groups->counted);
@@ -199,7 +186,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 					return ShowCarried(groups, values, nulls);
 				continue;
 			}
-			if (groups->carried && groups->nstretches == 0)
+			if (groups->carried && groups->batch->nstretches == 0)
 			{
 				if (!KeptKeyGoesOn(&groups->key, keys, 0))
 					return ShowCarried(groups, values, nulls);
@@ -207,11 +194,11 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 				Advance(groups, 0, groups->pos);
 				if (groups->pos < keys->n)
 					return ShowCarried(groups, values, nulls);
-				groups->in_batch = false;
+				groups->batch = NULL;
 				continue;
 			}
 		}
-		else if (groups->nstretches > 0)
+		else if (groups->batch->nstretches > 0)
 		{
 			if (AddStretches(groups))
 				return ShowCarried(groups, values, nulls);
@@ -228,7 +215,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 			if (groups->pos >= keys->n)
 			{
 				Carry(groups, from);
-				groups->in_batch = false;
+				groups->batch = NULL;
 				continue;
 			}
 			for (int c = 0; c < groups->ncolumns; c++)
@@ -245,10 +232,10 @@ void
 AggGroupsReset(AggGroups *groups)
 {
 	if (groups->in_group)
-		BatchInputClose(groups->input);
+		BatchSourceClose(groups->input);
 	groups->started = false;
 	groups->in_group = false;
-	groups->in_batch = false;
+	groups->batch = NULL;
 	groups->carried = false;
 	if (groups->counted)
 		AggCountedReset(groups->counted);

@@ -9,7 +9,7 @@
 #include "exec/agg/agg_counted.h"
 #include "exec/agg/agg_inputs.h"
 #include "exec/agg/agg_kernels.h"
-#include "exec/source/batch_input.h"
+#include "exec/source/batch_source.h"
 
 typedef struct AggGroups AggGroups;
 
@@ -20,7 +20,7 @@ typedef struct AggGroups AggGroups;
  * come from the queue.  counted: of an input that is a join that counts, the
  * same aggregates and cells; else NULL.
  */
-extern AggGroups *AggGroupsCreate(BatchInput *input, UnitQueue *queue, const BatchAgg *aggs,
+extern AggGroups *AggGroupsCreate(BatchSource *input, UnitQueue *queue, const BatchAgg *aggs,
 								  AggCell *cells, AggInputs *inputs, AggCounted *counted,
 								  int ncolumns, const int *columns);
 

@@ -208,45 +208,42 @@ LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, A
 		ComputeByRow(inputs, batch, side, rows, n);
 }
 
-/* Prepare for values of another batch. */
+/* Find the vectors of a batch of stretches: of each side the rows that are there for it. */
 static void
-BeginBatch(AggInputs *inputs)
-{
-	MemoryContextReset(inputs->cxt);
-	inputs->vars.econtext->ecxt_scantuple = inputs->vars.slot;
-	inputs->nbatches++;
-}
-
-void
-AggInputsLoad(AggInputs *inputs, Batch *batch, AggVector *vectors)
-{
-	BeginBatch(inputs);
-	LoadSide(inputs, batch, 0, batch->selection, batch->nselected, vectors);
-	LoadSide(inputs, batch, 1, batch->selection, batch->nselected, vectors);
-}
-
-void
-AggInputsLoadStretches(AggInputs *inputs, Batch *batch, const MergeStretch *stretches,
-					   int nstretches, AggVector *vectors)
+LoadStretches(AggInputs *inputs, Batch *batch, AggVector *vectors)
 {
 	int			n[2] = {0, 0};
 	int			from = 0;
 
-	BeginBatch(inputs);
 	if (inputs->rows[0] == NULL)
 	{
 		for (int side = 0; side < 2; side++)
 			inputs->rows[side] = MemoryContextAlloc(MemoryContextGetParent(inputs->cxt),
 													BF_BATCH_ROWS * sizeof(uint16));
 	}
-	for (int s = 0; s < nstretches; s++)
+	for (int s = 0; s < batch->nstretches; s++)
 	{
-		int			side = stretches[s].left ? 0 : 1;
+		int			side = batch->stretches[s].left ? 0 : 1;
 
-		for (int e = from; e < stretches[s].to; e++)
+		for (int e = from; e < batch->stretches[s].to; e++)
 			inputs->rows[side][n[side]++] = (uint16) (batch->selection ? batch->selection[e] : e);
-		from = stretches[s].to;
+		from = batch->stretches[s].to;
 	}
 	for (int side = 0; side < 2; side++)
 		LoadSide(inputs, batch, side, inputs->rows[side], n[side], vectors);
+}
+
+void
+AggInputsLoad(AggInputs *inputs, Batch *batch, AggVector *vectors)
+{
+	MemoryContextReset(inputs->cxt);
+	inputs->vars.econtext->ecxt_scantuple = inputs->vars.slot;
+	inputs->nbatches++;
+	if (batch->nstretches > 0)
+	{
+		LoadStretches(inputs, batch, vectors);
+		return;
+	}
+	LoadSide(inputs, batch, 0, batch->selection, batch->nselected, vectors);
+	LoadSide(inputs, batch, 1, batch->selection, batch->nselected, vectors);
 }

@@ -8,7 +8,6 @@
 
 #include "exec/agg/agg_kernels.h"
 #include "exec/agg/expr/vector_exprs.h"
-#include "exec/join/merge/merge_join.h"
 #include "vector/batch.h"
 
 /* The input of one aggregate. */
@@ -50,15 +49,10 @@ extern void AggInputInit(AggInputs *inputs, AggInput *in, const BatchAgg *agg, E
 
 /*
  * Find the vector of each aggregate for the selected rows of a batch, valid
- * until the next call and as long as the batch.
+ * until the next call and as long as the batch.  Where the batch has stretches
+ * the vectors hold what is wanted of an aggregate in the stretches of the side
+ * it reads, and anything elsewhere.
  */
 extern void AggInputsLoad(AggInputs *inputs, Batch *batch, AggVector *vectors);
-
-/*
- * The same of a batch of stretches: the vectors hold what is wanted of an
- * aggregate in the stretches of the side it reads, and anything elsewhere.
- */
-extern void AggInputsLoadStretches(AggInputs *inputs, Batch *batch, const MergeStretch *stretches,
-								   int nstretches, AggVector *vectors);
 
 #endif							/* BF_AGG_INPUTS_H */

@@ -12,8 +12,8 @@
 #include "exec/agg/agg_groups.h"
 #include "exec/agg/agg_hash.h"
 #include "exec/agg/bucket_agg.h"
-#include "exec/join/bucket_join_state.h"
-#include "exec/source/batch_input.h"
+#include "exec/source/parallel_state.h"
+#include "exec/source/source_of.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -28,7 +28,7 @@ typedef struct BucketAggState
 	ParallelCustomState base;	/* must be first */
 	BucketAggMode mode;
 	BucketAggStage stage;
-	BatchInput	input;			/* not of a FINAL stage */
+	BatchSource *input;			/* NULL: a FINAL stage reads rows */
 	int			naggs;
 	BatchAgg   *aggs;
 	AggInputs	inputs;
@@ -51,6 +51,7 @@ typedef struct BucketAggState
 
 	bool		started;		/* reading of the input */
 	bool		in_group;		/* of buckets */
+	bool		whole;			/* all of the input was opened at once */
 	UnitQueue	queue;			/* what is read, unless all of a scan is */
 	bool		done;			/* ALL: the group was given */
 } BucketAggState;
@@ -87,21 +88,12 @@ BucketAggInit(void)
 	RegisterCustomScanMethods(&bucket_agg_scan_methods);
 }
 
-/* What is read and joined below; in a parallel plan each process aggregates the groups, or runs, it claims. */
-static void
-AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
-{
-	nodes->meter = &((BucketAggState *) custom)->queue.meter;
-	ParallelNodesAdd(nodes, &((BucketAggState *) custom)->input);
-}
-
 static Node *
 CreateBucketAggState(CustomScan *cscan)
 {
 	BucketAggState *state = (BucketAggState *) newNode(sizeof(BucketAggState),
 													   T_CustomScanState);
 
-	state->base.add_nodes = AddNodes;
 	state->base.css.methods = &bucket_agg_exec_methods;
 	return (Node *) state;
 }
@@ -135,7 +127,7 @@ DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *a
 	if (state->stage == BUCKET_AGG_FINAL)
 		state->packed_source[state->naggs] = column;
 	else if (column >= 0)
-		in->col = BatchInputColumn(&state->input, column);
+		in->col = BatchSourceColumn(state->input, column);
 	if (sides != NIL)
 		in->side = list_nth_int(sides, place);
 	AggInputInit(&state->inputs, in, agg,
@@ -164,7 +156,7 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 		if (state->stage != BUCKET_AGG_FINAL)
 		{
 			/* expressions may read any of them */
-			source = BatchInputColumn(&state->input, source);
+			source = BatchSourceColumn(state->input, source);
 			inputs->vars.var_cols[inputs->vars.nvars] = source;
 			inputs->vars.var_places[inputs->vars.nvars++] = i;
 		}
@@ -209,18 +201,16 @@ AllocateOutput(BucketAggState *state, int n)
 	state->inputs.vars.var_places = palloc(n * sizeof(int));
 }
 
-/* Have the join below count the rows of large groups. */
+/* Have the join below count the pairs of large groups. */
 static void
-CountGroups(BucketAggState *state)
+CountPairs(BucketAggState *state)
 {
 	int		   *sides = palloc(Max(state->naggs, 1) * sizeof(int));
 
-	if (state->input.join == NULL)
-		elog(ERROR, "groups are to be counted where there is no join");
 	for (int i = 0; i < state->naggs; i++)
 		sides[i] = state->inputs.inputs[i].side;
 	state->counted = AggCountedCreate(state->naggs, state->aggs, state->cells, sides);
-	state->input.join->counts = true;
+	BatchSourceWant(state->input, WANT_COUNTED_PAIRS);
 	state->queue.counts = true;
 	pfree(sides);
 }
@@ -240,13 +230,8 @@ CountRows(BucketAggState *state)
 	}
 	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
 		return;
-	if (state->counted)
-	{
-		BatchInputCountRows(&state->input.join->input[0]);
-		BatchInputCountRows(&state->input.join->input[1]);
-	}
-	else if (state->mode == BUCKET_AGG_BY_KEY)
-		BatchInputCountRows(&state->input);
+	if (state->counted || state->mode == BUCKET_AGG_BY_KEY)
+		BatchSourceWant(state->input, WANT_COUNTED_ROWS);
 }
 
 static void
@@ -261,19 +246,16 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 	node->custom_ps = list_make1(child);
 	state->mode = (BucketAggMode) linitial_int(mode);
 	state->stage = (BucketAggStage) lsecond_int(mode);
-	/* a final stage reads rows of its child, and needs no more of an input */
-	state->input.planstate = child;
 	if (state->stage != BUCKET_AGG_FINAL)
-		BatchInputResolve(&state->input, child,
-						  (BatchInputKind) linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_KIND)));
+		state->input = BatchSourceOf(child, (BatchSourceKind)
+									 linitial_int(list_nth(cscan->custom_private, AGG_PRIVATE_KIND)));
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	if (state->stage != BUCKET_AGG_FINAL)
-	{
-		if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
-			elog(ERROR, "input of a bucket aggregate is not bucketed");
-		BatchInputDescribe(&state->input, keys);
-	}
+	/* in a parallel plan each process aggregates the groups, or runs, it claims */
+	state->base.work.source = state->input;
+	state->base.work.meter = &state->queue.meter;
+	if (state->input != NULL)
+		BatchSourceDescribe(state->input, keys);
 	state->queue.parent = CurrentMemoryContext;
 	AllocateOutput(state, list_length(cscan->custom_scan_tlist));
 	state->inputs.vars.slot = node->ss.ss_ScanTupleSlot;
@@ -283,12 +265,12 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 											  ALLOCSET_DEFAULT_SIZES);
 	DescribeOutput(state, cscan);
 	if (list_nth(cscan->custom_private, AGG_PRIVATE_SIDES) != NIL)
-		CountGroups(state);
+		CountPairs(state);
 	CountRows(state);
 	if (state->mode != BUCKET_AGG_BY_KEY)
 		return;
-	BatchInputCheckOrder(&state->input, keys);
-	state->groups = AggGroupsCreate(&state->input, &state->queue, state->aggs, state->cells,
+	BatchSourceCheckOrder(state->input, keys);
+	state->groups = AggGroupsCreate(state->input, &state->queue, state->aggs, state->cells,
 									&state->inputs, state->counted, state->ncolumns,
 									state->column_source);
 }
@@ -297,7 +279,7 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 static Batch *
 NextBatch(BucketAggState *state)
 {
-	BatchInput *input = &state->input;
+	BatchSource *input = state->input;
 
 	if (!state->started)
 	{
@@ -305,49 +287,27 @@ NextBatch(BucketAggState *state)
 		/* rows of one key may be read in several units */
 		state->queue.split = true;
 		state->queue.slice_runs = true;
-		BatchInputStart(input);
+		BatchSourceStart(input);
 		if (input->gate_closed)
 			return NULL;
 		/* a scan need not go bucket by bucket */
-		if (input->scan)
-			ScanNodeOpenAll(input->scan, state->queue.shared);
-		else
-			BatchInputStartUnits(input, &state->queue);
-		state->in_group = input->scan != NULL;
+		state->whole = state->in_group = BatchSourceOpenAll(input, state->queue.shared);
+		if (!state->whole)
+			BatchSourceStartUnits(input, &state->queue);
 	}
 	for (;;)
 	{
-		Batch	   *batch = state->in_group ? BatchInputNext(input, NULL) : NULL;
+		Batch	   *batch = state->in_group ? BatchSourceNext(input, NULL) : NULL;
 
 		if (batch != NULL)
 			return batch;
 		if (state->in_group)
-			BatchInputClose(input);
-		state->in_group = !input->scan && !input->gate_closed &&
-			BatchInputOpenNext(input, &state->queue);
+			BatchSourceClose(input);
+		state->in_group = !state->whole && !input->gate_closed &&
+			BatchSourceOpenNext(input, &state->queue);
 		if (!state->in_group)
 			return NULL;
 	}
-}
-
-/* Aggregate a batch of stretches, in a group of all rows; false: it is none. */
-static bool
-AggregateStretches(BucketAggState *state, Batch *batch)
-{
-	const MergeStretch *stretches;
-	int			n = JoinNodeStretches(state->input.join, &stretches);
-
-	if (n == 0)
-		return false;
-	AggInputsLoadStretches(&state->inputs, batch, stretches, n, state->vectors);
-	for (int s = 0; s < n; s++)
-	{
-		if (stretches[s].begins)
-			AggCountedFinish(state->counted);
-		AggCountedAdd(state->counted, state->vectors, batch->times, &stretches[s],
-					  s > 0 ? stretches[s - 1].to : 0);
-	}
-	return true;
 }
 
 /* Aggregate the whole input as one group. */
@@ -363,10 +323,14 @@ AggregateAll(BucketAggState *state)
 	while ((batch = NextBatch(state)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (state->counted && AggregateStretches(state, batch))
-			continue;
 		AggInputsLoad(&state->inputs, batch, state->vectors);
-		for (int i = 0; i < state->naggs; i++)
+		for (int s = 0; s < batch->nstretches; s++)
+		{
+			if (batch->stretches[s].begins)
+				AggCountedFinish(state->counted);
+			AggCountedAdd(state->counted, state->vectors, batch, s);
+		}
+		for (int i = 0; batch->nstretches == 0 && i < state->naggs; i++)
 			BatchAggAdvance(&state->aggs[i], &state->cells[i], &state->vectors[i],
 							batch->selection, 0, batch->nselected);
 	}
@@ -505,14 +469,14 @@ ReScanBucketAgg(CustomScanState *node)
 
 	state->done = false;
 	if (state->in_group)
-		BatchInputClose(&state->input);
+		BatchSourceClose(state->input);
 	state->in_group = false;
 	state->started = false;
 	if (state->hash)
 		AggHashReset(state->hash);
 	if (state->groups)
 		AggGroupsReset(state->groups);
-	BatchInputReScan(&state->input, &node->ss.ps);
+	BatchSourceReScan(state->input, linitial(node->custom_ps), &node->ss.ps);
 }
 
 /* The columns that are grouped by. */
@@ -539,16 +503,15 @@ GroupNames(CustomScan *cscan, List *ancestors, ExplainState *es)
 static void
 ExplainCounted(BucketAggState *state, ExplainState *es)
 {
-	JoinCounters counters;
+	SourceCounters counters = {0};
 
 	if (list_nth(((CustomScan *) state->base.css.ss.ps.plan)->custom_private, AGG_PRIVATE_SIDES) == NIL)
 		return;
 	ExplainPropertyText("Frequent Keys", "counted, not paired", es);
 	if (!es->analyze)
 		return;
-	JoinNodeCounters(state->input.join, &counters);
-	JoinCountersAdd(&counters, &state->input.join->workers);
-	ExplainPropertyFloat("Pairs Counted", NULL, counters.merge.pairs_counted, 0, es);
+	state->input->ops->add_counters(state->input, &counters);
+	ExplainPropertyFloat("Pairs Counted", NULL, counters.pairs_counted, 0, es);
 }
 
 static void
@@ -564,7 +527,7 @@ ExplainBucketAgg(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (state->mode == BUCKET_AGG_BY_KEY)
 	{
 		for (int k = 0; k < list_length(keys); k++)
-			names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
+			names = lappend(names, BatchSourceKeyName(state->input, list_nth_int(keys, k), k, es));
 		ExplainPropertyList("Group Key", names, es);
 	}
 	if (state->mode == BUCKET_AGG_HASHED)

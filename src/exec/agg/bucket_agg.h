@@ -35,7 +35,7 @@ enum AggPrivateIndex
 								 * -1: it is a column, or there is none */
 	AGG_PRIVATE_FILTERS,		/* per entry: place of the aggregate's filter there, -1: none */
 	AGG_PRIVATE_KEYS,			/* integer list: key columns of the child */
-	AGG_PRIVATE_KIND,			/* integer list of one: BatchInputKind of the child */
+	AGG_PRIVATE_KIND,			/* integer list of one: BatchSourceKind of the child */
 	AGG_PRIVATE_MODE,			/* integer list of two: BucketAggMode, BucketAggStage */
 	AGG_PRIVATE_SIDES			/* where large groups of a join are counted: per entry, for aggregates
 								 * the side they read, 0 outer or 1 inner; else NIL */

@@ -9,7 +9,7 @@
 #include "utils/memutils.h"
 
 void
-KeptKeyInit(KeptKey *kept, const BatchInput *input)
+KeptKeyInit(KeptKey *kept, const BatchSource *input)
 {
 	kept->cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw kept key",
 									  ALLOCSET_SMALL_SIZES);
@@ -18,7 +18,7 @@ KeptKeyInit(KeptKey *kept, const BatchInput *input)
 }
 
 void
-KeptKeyCopyColumn(const BatchInput *input, int col, const ColumnVector *vec, int row,
+KeptKeyCopyColumn(const BatchSource *input, int col, const ColumnVector *vec, int row,
 				  Datum *value, bool *isnull)
 {
 	*isnull = vec->nulls && vec->nulls[row];
@@ -27,7 +27,7 @@ KeptKeyCopyColumn(const BatchInput *input, int col, const ColumnVector *vec, int
 }
 
 void
-KeptKeySet(KeptKey *kept, const BatchInput *input, const KeyVector *keys, int entry)
+KeptKeySet(KeptKey *kept, const BatchSource *input, const KeyVector *keys, int entry)
 {
 	int			row = KeyVectorRow(keys, entry);
 	MemoryContext old;

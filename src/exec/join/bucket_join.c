@@ -12,18 +12,19 @@
 #include "compat.h"
 #include "exec/join/bucket_join.h"
 #include "exec/join/bucket_join_state.h"
-#include "exec/unit/unit_cutter.h"
+#include "exec/source/source_of.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 static Node *CreateBucketJoinState(CustomScan *cscan);
 static void BeginBucketJoin(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *ExecBucketJoin(CustomScanState *node);
 static void EndBucketJoin(CustomScanState *node);
 static void ReScanBucketJoin(CustomScanState *node);
+
+static const BatchSourceOps join_source_ops;
 
 const CustomScanMethods bucket_join_scan_methods = {
 	.CustomName = "BucketJoin",
@@ -44,46 +45,16 @@ static const CustomExecMethods bucket_join_exec_methods = {
 	.ExplainCustomScan = BucketJoinExplain,
 };
 
-void
-BucketJoinInit(void)
-{
-	RegisterCustomScanMethods(&bucket_join_scan_methods);
-}
-
-/*
- * This join and what is below it.  Only the topmost join of a chain is
- * parallel-aware; those below open the groups they are told.
- */
-static void
-AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
-{
-	BucketJoinState *state = (BucketJoinState *) custom;
-
-	if (nodes->meter == NULL)
-		nodes->meter = &state->queue.meter;
-	nodes->joins = lappend(nodes->joins, state);
-	for (int i = 0; i < 2; i++)
-		ParallelNodesAdd(nodes, &state->input[i]);
-}
-
 static Node *
 CreateBucketJoinState(CustomScan *cscan)
 {
 	BucketJoinState *state = (BucketJoinState *) newNode(sizeof(BucketJoinState),
 														 T_CustomScanState);
 
-	state->base.add_nodes = AddNodes;
 	state->base.css.methods = &bucket_join_exec_methods;
+	state->source.ops = &join_source_ops;
+	state->source.node = state->source.planstate = &state->base.css.ss.ps;
 	return (Node *) state;
-}
-
-BucketJoinState *
-BucketJoinOf(PlanState *planstate)
-{
-	if (!IsA(planstate, CustomScanState) ||
-		((CustomScanState *) planstate)->methods != &bucket_join_exec_methods)
-		return NULL;
-	return (BucketJoinState *) planstate;
 }
 
 /* An entry that is the k-th key of whichever side has a row. */
@@ -93,8 +64,8 @@ DescribeMergedKey(BucketJoinState *state, JoinOutput *out, int k, TargetEntry *t
 	out->type = getBaseType(exprType((Node *) tle->expr));
 	for (int s = 0; s < 2; s++)
 	{
-		out->keycols[s] = state->input[s].keycols[k];
-		out->keytypes[s] = state->input[s].keytypes[k];
+		out->keycols[s] = state->child[s]->keycols[k];
+		out->keytypes[s] = state->child[s]->keytypes[k];
 	}
 	state->direct = false;
 }
@@ -111,7 +82,7 @@ DescribeOutput(BucketJoinState *state, List *tlist, List *sides, List *columns)
 	{
 		JoinOutput *out = &state->out[i];
 		int			column = list_nth_int(columns, i);
-		BatchInput  *input;
+		BatchSource *child;
 
 		out->side = list_nth_int(sides, i);
 		if (out->side == JOIN_SIDE_EITHER)
@@ -120,19 +91,10 @@ DescribeOutput(BucketJoinState *state, List *tlist, List *sides, List *columns)
 							  list_nth_node(TargetEntry, tlist, i));
 			continue;
 		}
-		input = &state->input[out->side];
-		out->col = column;
-		if (input->scan == NULL)
-			continue;
-		out->col = -1;
-		out->attnum = (AttrNumber) column;
-		state->direct &= out->attnum > 0;
-		if (out->attnum > 0)
-		{
-			out->col = ScanNodeColumn(input->scan, out->attnum);
-			if (out->col < 0)
-				elog(ERROR, "output column %d of a bucket join is not read", out->attnum);
-		}
+		child = state->child[out->side];
+		out->attribute = column;
+		out->col = BatchSourceIsAttribute(child, column) ? -1 : BatchSourceColumn(child, column);
+		state->direct &= out->col >= 0;
 	}
 }
 
@@ -151,16 +113,15 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 	state->cxt = CurrentMemoryContext;
 	foreach(lc, cscan->custom_plans)
 	{
-		BatchInputKind kind = (BatchInputKind) list_nth_int(kinds, i);
+		BatchSourceKind kind = (BatchSourceKind) list_nth_int(kinds, i);
 		PlanState  *child;
 
 		/* rows that are routed are read once and forward */
-		child = ExecInitNode((Plan *) lfirst(lc), estate, kind == BATCH_INPUT_ROUTED ?
+		child = ExecInitNode((Plan *) lfirst(lc), estate, kind == BATCH_SOURCE_ROUTED ?
 							 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK) :
 							 eflags);
 		node->custom_ps = lappend(node->custom_ps, child);
-		BatchInputResolve(&state->input[i], child, kind);
-		i++;
+		state->child[i++] = BatchSourceOf(child, kind);
 	}
 	Assert(i == 2);
 	state->queue.parent = state->cxt;
@@ -169,64 +130,37 @@ BeginBucketJoin(CustomScanState *node, EState *estate, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
+	state->base.work.source = &state->source;
+	state->base.work.meter = &state->queue.meter;
 	for (i = 0; i < 2; i++)
 	{
-		if (state->input[i].scan == NULL && state->input[i].join == NULL &&
-			state->input[i].append == NULL && state->input[i].routed == NULL)
-			elog(ERROR, "input of a bucket join is not bucketed");
-		BatchInputDescribe(&state->input[i], i == 0 ? okeys : ikeys);
-		BatchInputCheckOrder(&state->input[i], i == 0 ? okeys : ikeys);
-		if (state->input[i].routed == NULL)
-			continue;
+		int			wants = 0;
+
+		BatchSourceDescribe(state->child[i], i == 0 ? okeys : ikeys);
+		BatchSourceCheckOrder(state->child[i], i == 0 ? okeys : ikeys);
 		if (state->jointype != JOIN_FULL &&
 			(i == 1 || state->jointype == JOIN_INNER || state->jointype == JOIN_SEMI))
-			RoutedInputDropNulls(state->input[i].routed);
-
+			wants |= WANT_NO_NULL_KEYS;
 		/* a rescan is likely, or parameters may ask for one that changes the other side only */
 		if ((eflags & EXEC_FLAG_REWIND) != 0 ||
 			(!bms_is_empty(cscan->scan.plan.extParam) &&
-			 bms_is_empty(state->input[i].planstate->plan->extParam)))
-			RoutedInputKeepRows(state->input[i].routed);
+			 bms_is_empty(state->child[i]->planstate->plan->extParam)))
+			wants |= WANT_KEPT_ROWS;
+		BatchSourceWant(state->child[i], wants);
 	}
 	DescribeOutput(state, cscan->custom_scan_tlist,
 				   list_nth(cscan->custom_private, JOIN_PRIVATE_SIDES),
 				   list_nth(cscan->custom_private, JOIN_PRIVATE_COLUMNS));
 }
 
-/* UnitRows */
-static int64
-GroupWork(void *arg, int ngroups, int group)
-{
-	return JoinNodeGroupWork(arg, ngroups, group);
-}
-
-/* UnitInputs */
-static bool
-CutInputs(void *arg, UnitCutter *cutter)
-{
-	return JoinNodeCutSources(arg, cutter, cutter->split);
-}
-
 /* Begin the topmost join of a chain. */
 static void
 StartJoin(BucketJoinState *state)
 {
-	JoinNodeStart(state);
+	JoinNodeStart(&state->source);
 	state->queue.shared = ParallelStateUnits(state->base.parallel);
 	state->queue.meter.instrument = state->base.css.ss.ps.instrument;
-	UnitQueueStart(&state->queue, state->nbuckets, GroupWork, CutInputs, state);
-}
-
-/* Open the next unit that is ours; false when there is none. */
-static bool
-OpenNextUnit(BucketJoinState *state)
-{
-	const Unit *unit = UnitQueueNext(&state->queue);
-
-	if (unit == NULL)
-		return false;
-	JoinNodeOpenUnit(state, state->queue.ngroups, unit);
-	return true;
+	BatchSourceStartUnits(&state->source, &state->queue);
 }
 
 static TupleTableSlot *
@@ -244,44 +178,10 @@ ExecBucketJoin(CustomScanState *node)
 		{
 			if (JoinNodeNextEntry(state))
 				return proj ? ExecProject(proj) : slot;
-			JoinNodeCloseGroup(state);
+			JoinNodeClose(&state->source);
 		}
-		if (!OpenNextUnit(state))
+		if (!BatchSourceOpenNext(&state->source, &state->queue))
 			return ExecClearTuple(slot);
-	}
-}
-
-bool
-BucketJoinGivesBatches(const BucketJoinState *state)
-{
-	for (int i = 0; i < state->nout; i++)
-	{
-		if (state->out[i].side != JOIN_SIDE_EITHER && state->out[i].col < 0)
-			return false;
-	}
-	return true;
-}
-
-Batch *
-BucketJoinNextBatch(BucketJoinState *state)
-{
-	/* as ExecProcNode would */
-	if (state->base.css.ss.ps.chgParam != NULL)
-		ExecReScan(&state->base.css.ss.ps);
-	if (!state->started)
-		StartJoin(state);
-	for (;;)
-	{
-		if (state->in_group)
-		{
-			Batch	   *batch = JoinNodeNextBatch(state, NULL);
-
-			if (batch != NULL)
-				return batch;
-			JoinNodeCloseGroup(state);
-		}
-		if (!OpenNextUnit(state))
-			return NULL;
 	}
 }
 
@@ -292,10 +192,7 @@ EndBucketJoin(CustomScanState *node)
 	ListCell   *lc;
 
 	for (int i = 0; i < 2; i++)
-	{
-		if (state->input[i].routed != NULL)
-			RoutedInputEnd(state->input[i].routed);
-	}
+		BatchSourceEnd(state->child[i]);
 	foreach(lc, node->custom_ps)
 		ExecEndNode(lfirst(lc));
 }
@@ -307,5 +204,185 @@ ReScanBucketJoin(CustomScanState *node)
 
 	JoinNodeReset(state);
 	for (int i = 0; i < 2; i++)
-		BatchInputReScan(&state->input[i], &node->ss.ps);
+		BatchSourceReScan(state->child[i], state->child[i]->planstate, &node->ss.ps);
+}
+
+/*
+ * The source
+ */
+
+static void
+Describe(BatchSource *source)
+{
+	BatchSourceDescribeList(source, ((CustomScan *) source->node->plan)->custom_scan_tlist);
+}
+
+/* Merged keys are made for batches, too; whole rows are not. */
+static int
+Column(const BatchSource *source, int column)
+{
+	const JoinOutput *out = &JoinOf(source)->out[column];
+
+	return out->side == JOIN_SIDE_EITHER || out->col >= 0 ? column : -1;
+}
+
+static void
+Want(BatchSource *source, int wants)
+{
+	BucketJoinState *state = JoinOf(source);
+
+	state->counts |= (wants & WANT_COUNTED_PAIRS) != 0;
+	/* to a join that counts it does not matter how many rows stand for a key */
+	if (state->counts && (wants & WANT_COUNTED_ROWS) != 0)
+	{
+		BatchSourceWant(state->child[0], WANT_COUNTED_ROWS);
+		BatchSourceWant(state->child[1], WANT_COUNTED_ROWS);
+	}
+}
+
+static int
+Buckets(BatchSource *source)
+{
+	return JoinOf(source)->nbuckets;
+}
+
+static int64
+GroupRows(BatchSource *source, int ngroups, int group)
+{
+	BucketJoinState *state = JoinOf(source);
+	int64		outer = BatchSourceGroupRows(state->child[0], ngroups, group);
+	int64		inner;
+
+	if (outer == 0 && state->jointype != JOIN_FULL)
+		return 0;
+	inner = BatchSourceGroupRows(state->child[1], ngroups, group);
+	switch (state->jointype)
+	{
+		case JOIN_INNER:
+		case JOIN_SEMI:
+			return inner == 0 ? 0 : outer;
+		case JOIN_FULL:
+			return outer + inner;
+		default:
+			return outer;
+	}
+}
+
+static int64
+GroupWork(BatchSource *source, int ngroups, int group)
+{
+	BucketJoinState *state = JoinOf(source);
+
+	if (GroupRows(source, ngroups, group) == 0)
+		return 0;
+	return BatchSourceGroupWork(state->child[0], ngroups, group) +
+		BatchSourceGroupWork(state->child[1], ngroups, group);
+}
+
+/*
+ * A row's matches are found whole as long as the other child is read whole;
+ * whether it has any is known in one unit only.  So a child whose rows are
+ * shared out must be one whose rows appear in the result of their own accord,
+ * and the other one must not be: there, a row without a match in one unit may
+ * have it in another.
+ */
+static bool
+CutSources(BatchSource *source, UnitCutter *cutter, bool may_slice)
+{
+	BucketJoinState *state = JoinOf(source);
+
+	return BatchSourceCutSources(state->child[0], cutter,
+								 may_slice && state->jointype != JOIN_FULL) &&
+		BatchSourceCutSources(state->child[1], cutter,
+							  may_slice && state->jointype == JOIN_INNER);
+}
+
+/* The batches of all units of a join that is a plan of its own, in place of the rows it would give. */
+static Batch *
+NextOfAll(BatchSource *source)
+{
+	BucketJoinState *state = JoinOf(source);
+
+	/* as ExecProcNode would */
+	if (source->node->chgParam != NULL)
+		ExecReScan(source->node);
+	if (!state->started)
+		StartJoin(state);
+	for (;;)
+	{
+		if (state->in_group)
+		{
+			Batch	   *batch = JoinNodeNextBatch(source, NULL);
+
+			if (batch != NULL)
+				return batch;
+			JoinNodeClose(source);
+		}
+		if (!BatchSourceOpenNext(source, &state->queue))
+			return NULL;
+	}
+}
+
+static BatchSource *
+Child(BatchSource *source, int i)
+{
+	return i < 2 ? JoinOf(source)->child[i] : NULL;
+}
+
+static Size
+ReportSize(BatchSource *source)
+{
+	return sizeof(JoinCounters);
+}
+
+static void
+Report(BatchSource *source, void *report)
+{
+	JoinNodeCounters(JoinOf(source), report);
+}
+
+static void
+Collect(BatchSource *source, const void *report)
+{
+	JoinCountersAdd(&JoinOf(source)->workers, report);
+}
+
+static const BatchSourceOps join_source_ops = {
+	.describe = Describe,
+	.column = Column,
+	.want = Want,
+	.start = JoinNodeStart,
+	.buckets = Buckets,
+	.group_rows = GroupRows,
+	.group_work = GroupWork,
+	.cut_sources = CutSources,
+	.open_unit = JoinNodeOpenUnit,
+	.next = JoinNodeNextBatch,
+	.close = JoinNodeClose,
+	.next_of_all = NextOfAll,
+	.child = Child,
+	.report_size = ReportSize,
+	.report = Report,
+	.collect = Collect,
+	.key_name = JoinKeyName,
+	.bucket_counts = JoinBucketCounts,
+	.add_counters = JoinAddCounters,
+};
+
+/* BatchSourceFinder */
+static BatchSource *
+FindJoin(PlanState *planstate)
+{
+	BucketJoinState *state = (BucketJoinState *) planstate;
+
+	if (state->base.css.methods != &bucket_join_exec_methods)
+		return NULL;
+	return &state->source;
+}
+
+void
+BucketJoinInit(void)
+{
+	RegisterCustomScanMethods(&bucket_join_scan_methods);
+	BatchSourceRegister(T_CustomScanState, FindJoin);
 }

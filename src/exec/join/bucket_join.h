@@ -8,14 +8,6 @@
 #include "nodes/extensible.h"
 #include "nodes/pg_list.h"
 
-/* What a child was planned as; stands in plans. */
-typedef enum BatchInputKind
-{
-	BATCH_INPUT_NODE,			/* a scan or join of ours */
-	BATCH_INPUT_APPEND,			/* an Append of scans of ours, or the one scan left of it */
-	BATCH_INPUT_ROUTED			/* whatever it is, its rows are read and routed */
-} BatchInputKind;
-
 /* Positions in CustomScan.custom_private. */
 enum JoinPrivateIndex
 {
@@ -24,7 +16,7 @@ enum JoinPrivateIndex
 	JOIN_PRIVATE_INNER_KEYS,
 	JOIN_PRIVATE_SIDES,			/* per entry of custom_scan_tlist: 0 outer, 1 inner, or JOIN_SIDE_EITHER */
 	JOIN_PRIVATE_COLUMNS,		/* per entry of custom_scan_tlist: column of that side, or number of the key */
-	JOIN_PRIVATE_KINDS,			/* integer list of two: BatchInputKind of each side */
+	JOIN_PRIVATE_KINDS,			/* integer list of two: BatchSourceKind of each side */
 	JOIN_PRIVATE_SPLIT			/* integer list of one: may one key be in several units? */
 };
 

@@ -1,22 +1,23 @@
 /*
  * bucket_join_state.h
- *	  Executor state of BucketJoin; internal to src/exec/.
+ *	  Executor state of BucketJoin; internal to src/exec/join/.
  *
- * An input of a join is a Foreign Scan of ours or another BucketJoin, read
- * batch by batch.  Only the topmost join of a chain hands out rows.
+ * A child of a join is read batch by batch; it may be another BucketJoin.
+ * Only the topmost join of a chain hands out rows.
  */
 #ifndef BF_BUCKET_JOIN_STATE_H
 #define BF_BUCKET_JOIN_STATE_H
 
+#include "exec/join/bucket_join.h"
 #include "exec/join/merge/merge_join.h"
-#include "exec/source/batch_input.h"
+#include "exec/source/parallel_state.h"
 
 /* Where a column of the scan slot comes from. */
 typedef struct JoinOutput
 {
 	int			side;			/* 0 outer, 1 inner, JOIN_SIDE_EITHER */
-	int			col;			/* batch column, or -1 */
-	AttrNumber	attnum;			/* for col -1: 0 whole row, else tableoid */
+	int			col;			/* batch column, or -1: */
+	int			attribute;		/* that column of the side, which no batch has */
 	int			keycols[2];		/* of either side: batch columns of the key, outer and inner */
 	Oid			keytypes[2];
 	Oid			type;			/* what they are widened to */
@@ -42,10 +43,11 @@ typedef struct BucketJoinState
 {
 	ParallelCustomState base;	/* must be first */
 	JoinType	jointype;
-	BatchInput	input[2];		/* outer, inner */
+	BatchSource source;			/* of another node that reads the join in batches */
+	BatchSource *child[2];		/* outer, inner */
 	ExprState  *joinqual;		/* residual join quals */
 	bool		unconditional;	/* no conditions beside the keys */
-	bool		counts;			/* the aggregate above wants large groups counted; set by it */
+	bool		counts;			/* the node above wants pairs of large groups counted */
 	bool		direct;			/* that, and every column of the output is one of a batch */
 	int			nout;
 	JoinOutput *out;
@@ -60,7 +62,7 @@ typedef struct BucketJoinState
 	int			pair;			/* next entry to look at */
 	JoinSource *sources;		/* per column, for "direct"; made on first use */
 
-	/* as an input of another join */
+	/* as a source of batches */
 	Batch		batch;
 	const uint16 *lrow;			/* entries of the batch */
 	const uint16 *rrow;
@@ -77,35 +79,26 @@ typedef struct BucketJoinState
 	JoinCounters workers;		/* what parallel workers did */
 } BucketJoinState;
 
-/* join_node.c: a join as a node that others read. */
+/* The state of which this is the source. */
+static inline BucketJoinState *
+JoinOf(const BatchSource *source)
+{
+	return (BucketJoinState *) ((char *) source - offsetof(BucketJoinState, source));
+}
+
+/* join_node.c; functions of the source: */
 
 /* Fix parameters and groups of the join and all below it. */
-extern void JoinNodeStart(BucketJoinState *state);
-
-/* Rows the group can give at most, 0: none. */
-extern int64 JoinNodeGroupRows(BucketJoinState *state, int ngroups, int group);
-
-/* Rows read for the group at most, 0: none can come out of it. */
-extern int64 JoinNodeGroupWork(BucketJoinState *state, int ngroups, int group);
-
-/* As BatchInputCutSources. */
-extern bool JoinNodeCutSources(BucketJoinState *state, struct UnitCutter *cutter, bool may_slice);
-
-extern void JoinNodeOpenUnit(BucketJoinState *state, int ngroups, const Unit *unit);
+extern void JoinNodeStart(BatchSource *source);
+extern void JoinNodeOpenUnit(BatchSource *source, int ngroups, const Unit *unit);
+extern Batch *JoinNodeNextBatch(BatchSource *source, const KeyBound *bound);
+extern void JoinNodeClose(BatchSource *source);
 
 /*
  * Step to the next entry of the output and put it into the scan slot; false
  * at the end of the group.
  */
 extern bool JoinNodeNextEntry(BucketJoinState *state);
-
-/* The next batch of output rows, or NULL; column i is entry i of custom_scan_tlist. */
-extern Batch *JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound);
-
-/* The stretches of the batch given last, see merge_join.h; returns how many, 0: it is of pairs. */
-extern int	JoinNodeStretches(const BucketJoinState *state, const MergeStretch **stretches);
-
-extern void JoinNodeCloseGroup(BucketJoinState *state);
 
 /* Forget everything that depends on parameters. */
 extern void JoinNodeReset(BucketJoinState *state);
@@ -119,18 +112,9 @@ extern void JoinCountersAdd(JoinCounters *sum, const JoinCounters *add);
 /* join_explain.c */
 extern void BucketJoinExplain(CustomScanState *node, List *ancestors, ExplainState *es);
 
-/*
- * "alias.column" of column "key" of an input, which is the k-th key there.
- */
-extern char *BatchInputKeyName(BatchInput *input, int key, int k, ExplainState *es);
-
-/* bucket_join.c: the state of a child that is a BucketJoin, else NULL */
-extern BucketJoinState *BucketJoinOf(PlanState *planstate);
-
-/* Can a topmost join be read in batches, since it gives nothing but columns of batches? */
-extern bool BucketJoinGivesBatches(const BucketJoinState *state);
-
-/* The next batch of a topmost join, in place of the rows it would give; NULL at the end. */
-extern Batch *BucketJoinNextBatch(BucketJoinState *state);
+/* and functions of the source */
+extern char *JoinKeyName(BatchSource *source, int key, int k, ExplainState *es);
+extern List *JoinBucketCounts(BatchSource *source, List *counts);
+extern void JoinAddCounters(BatchSource *source, SourceCounters *counters);
 
 #endif							/* BF_BUCKET_JOIN_STATE_H */

@@ -7,23 +7,29 @@
 
 #include "catalog/pg_type_d.h"
 #include "exec/join/bucket_join_state.h"
-#include "exec/unit/unit_cutter.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "rows/row_slot.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
+
+/* MergeInputNext */
+static Batch *
+NextOfChild(void *arg, const KeyBound *bound)
+{
+	return BatchSourceNext(arg, bound);
+}
 
 static void
-MergeSpecOf(BatchInput *input, MergeInputSpec *spec)
+MergeSpecOf(BatchSource *child, MergeInputSpec *spec)
 {
-	spec->next = BatchInputNext;
-	spec->arg = input;
-	spec->keycols = input->keycols;
-	spec->keytypes = input->keytypes;
-	spec->keyclasses = input->keyclasses;
-	spec->ncols = input->ncols;
-	spec->typlen = input->typlen;
-	spec->typbyval = input->typbyval;
+	spec->next = NextOfChild;
+	spec->arg = child;
+	spec->keycols = child->keycols;
+	spec->keytypes = child->keytypes;
+	spec->keyclasses = child->keyclasses;
+	spec->ncols = child->ncols;
+	spec->typlen = child->typlen;
+	spec->typbyval = child->typbyval;
 }
 
 /*
@@ -52,25 +58,26 @@ MergeTypeOf(JoinType jointype)
 }
 
 void
-JoinNodeStart(BucketJoinState *state)
+JoinNodeStart(BatchSource *source)
 {
+	BucketJoinState *state = JoinOf(source);
 	MemoryContext old = MemoryContextSwitchTo(state->cxt);
 
 	for (int i = 0; i < 2; i++)
-		BatchInputStart(&state->input[i]);
+		BatchSourceStart(state->child[i]);
 
 	/* an input without files has no say in how groups are cut */
-	state->nbuckets = GreatestCommonDivisor(BatchInputBuckets(&state->input[0]),
-											BatchInputBuckets(&state->input[1]));
+	state->nbuckets = GreatestCommonDivisor(BatchSourceBuckets(state->child[0]),
+											BatchSourceBuckets(state->child[1]));
 	if (state->merge == NULL)
 	{
 		MergeInputSpec left;
 		MergeInputSpec right;
 
-		MergeSpecOf(&state->input[0], &left);
-		MergeSpecOf(&state->input[1], &right);
+		MergeSpecOf(state->child[0], &left);
+		MergeSpecOf(state->child[1], &right);
 		state->merge = MergeJoinCreate(MergeTypeOf(state->jointype), state->joinqual != NULL,
-									   state->input[0].nkeys,
+									   state->child[0]->nkeys,
 									   &left, &right, (Size) work_mem * 1024);
 		state->pairs = palloc(sizeof(MergePairs));
 		if (state->counts)
@@ -82,61 +89,16 @@ JoinNodeStart(BucketJoinState *state)
 	MemoryContextSwitchTo(old);
 }
 
-int64
-JoinNodeGroupRows(BucketJoinState *state, int ngroups, int group)
-{
-	int64		outer = BatchInputGroupRows(&state->input[0], ngroups, group);
-	int64		inner;
-
-	if (outer == 0 && state->jointype != JOIN_FULL)
-		return 0;
-	inner = BatchInputGroupRows(&state->input[1], ngroups, group);
-	switch (state->jointype)
-	{
-		case JOIN_INNER:
-		case JOIN_SEMI:
-			return inner == 0 ? 0 : outer;
-		case JOIN_FULL:
-			return outer + inner;
-		default:
-			return outer;
-	}
-}
-
-int64
-JoinNodeGroupWork(BucketJoinState *state, int ngroups, int group)
-{
-	if (JoinNodeGroupRows(state, ngroups, group) == 0)
-		return 0;
-	return BatchInputGroupWork(&state->input[0], ngroups, group) +
-		BatchInputGroupWork(&state->input[1], ngroups, group);
-}
-
-/*
- * A row's matches are found whole as long as the other input is read whole;
- * whether it has any is known in one unit only.  So an input whose rows are
- * shared out must be one whose rows appear in the result of their own accord,
- * and the other one must not be: there, a row without a match in one unit may
- * have it in another.
- */
-bool
-JoinNodeCutSources(BucketJoinState *state, UnitCutter *cutter, bool may_slice)
-{
-	return BatchInputCutSources(&state->input[0], cutter,
-								may_slice && state->jointype != JOIN_FULL) &&
-		BatchInputCutSources(&state->input[1], cutter,
-							 may_slice && state->jointype == JOIN_INNER);
-}
-
 void
-JoinNodeOpenUnit(BucketJoinState *state, int ngroups, const Unit *unit)
+JoinNodeOpenUnit(BatchSource *source, int ngroups, const Unit *unit)
 {
+	BucketJoinState *state = JoinOf(source);
 	int64		rows[2];
 
 	for (int i = 0; i < 2; i++)
 	{
-		rows[i] = BatchInputGroupRows(&state->input[i], ngroups, unit->group);
-		BatchInputOpenUnit(&state->input[i], ngroups, unit);
+		rows[i] = BatchSourceGroupRows(state->child[i], ngroups, unit->group);
+		BatchSourceOpenUnit(state->child[i], ngroups, unit);
 	}
 	/* the smaller input first: it may be empty, or let the other one skip */
 	MergeJoinStart(state->merge, rows[0] <= rows[1]);
@@ -147,13 +109,15 @@ JoinNodeOpenUnit(BucketJoinState *state, int ngroups, const Unit *unit)
 }
 
 void
-JoinNodeCloseGroup(BucketJoinState *state)
+JoinNodeClose(BatchSource *source)
 {
+	BucketJoinState *state = JoinOf(source);
+
 	if (!state->in_group)
 		return;
 	MergeJoinReset(state->merge);
-	BatchInputClose(&state->input[0]);
-	BatchInputClose(&state->input[1]);
+	BatchSourceClose(state->child[0]);
+	BatchSourceClose(state->child[1]);
 	state->in_group = false;
 }
 
@@ -161,7 +125,7 @@ void
 JoinNodeReset(BucketJoinState *state)
 {
 	if (state->merge != NULL)
-		JoinNodeCloseGroup(state);
+		JoinNodeClose(&state->source);
 	state->started = false;
 }
 
@@ -189,13 +153,6 @@ JoinCountersAdd(JoinCounters *sum, const JoinCounters *add)
 /*
  * Entries
  */
-
-/* A whole row of one side, as a composite Datum of the table's row type. */
-static Datum
-WholeRow(BucketScanState *scan, Batch *batch, int row)
-{
-	return ExecFetchSlotHeapTupleDatum(ScanNodeFillSlot(scan, batch, row));
-}
 
 /* A key value in a wider type of its class. */
 static Datum
@@ -263,16 +220,11 @@ FillSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
 			slot->tts_values[i] = vec->values[row];
 			slot->tts_isnull[i] = vec->nulls ? vec->nulls[row] : false;
 		}
-		else if (out->attnum == 0)
-		{
-			slot->tts_values[i] = WholeRow(state->input[out->side].scan, batch, row);
-			slot->tts_isnull[i] = false;
-		}
 		else
 		{
-			Relation	rel = state->input[out->side].scan->ss->ss_currentRelation;
+			BatchSource *child = state->child[out->side];
 
-			slot->tts_values[i] = ObjectIdGetDatum(RelationGetRelid(rel));
+			slot->tts_values[i] = child->ops->attribute(child, batch, row, out->attribute);
 			slot->tts_isnull[i] = false;
 		}
 	}
@@ -600,13 +552,6 @@ PairsCounted(const BucketJoinState *state)
 	return counters.pairs_counted;
 }
 
-int
-JoinNodeStretches(const BucketJoinState *state, const MergeStretch **stretches)
-{
-	*stretches = state->pairs->stretches;
-	return state->pairs->nstretches;
-}
-
 /*
  * How often entries of the list stand for a row of the output: as often as
  * their rows of the inputs do; and those of a stretch as often as the row they
@@ -641,8 +586,9 @@ EntryTimes(BucketJoinState *state, int n)
 }
 
 Batch *
-JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
+JoinNodeNextBatch(BatchSource *source, const KeyBound *bound)
 {
+	BucketJoinState *state = JoinOf(source);
 	PlanState  *ps = &state->base.css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 	Batch	   *batch = MakeOutputBatch(state);
@@ -689,11 +635,15 @@ JoinNodeNextBatch(BucketJoinState *state, const KeyBound *bound)
 	}
 	BatchReset(batch, n);
 	if (n > 0)
+	{
 		batch->times = EntryTimes(state, n);
+		batch->nstretches = state->pairs->nstretches;
+		batch->stretches = state->pairs->stretches;
+	}
 	/* rows are pairs, made or not */
 	if (ps->instrument)
 		InstrStopNode(ps->instrument,
-					  (state->pairs->nstretches > 0 ? 0 : BatchTimes(batch->times, NULL, 0, n)) +
+					  (batch->nstretches > 0 ? 0 : BatchTimes(batch->times, NULL, 0, n)) +
 					  PairsCounted(state) - counted);
 	return n > 0 ? batch : NULL;
 }

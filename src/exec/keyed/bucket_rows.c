@@ -13,11 +13,10 @@
 #include "compat.h"
 #include BF_EXPLAIN_HEADER
 #include "exec/agg/kept_key.h"
-#include "exec/join/bucket_join_state.h"
 #include "exec/keyed/bucket_rows.h"
 #include "exec/keyed/run_sort.h"
-#include "exec/scan/ordered_scan.h"
-#include "exec/source/batch_input.h"
+#include "exec/source/parallel_state.h"
+#include "exec/source/source_of.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -30,11 +29,11 @@
 typedef struct BucketRowsState
 {
 	ParallelCustomState base;	/* must be first */
-	BatchInput	input;
+	BatchSource *input;
 	int			ncolumns;		/* of the scan tuple */
 	int		   *columns;		/* batch columns */
 	ColumnVector **vectors;		/* of the present batch */
-	BucketSpec *want;			/* order of files that makes the sort needless; NULL: none does */
+	List	   *want;			/* order of files that makes the sort needless; NIL: none does */
 
 	bool		started;
 	UnitQueue	queue;
@@ -86,21 +85,12 @@ BucketRowsInit(void)
 	RegisterCustomScanMethods(&bucket_rows_scan_methods);
 }
 
-/* Each process of a parallel plan gives the units it claims. */
-static void
-AddNodes(ParallelCustomState *custom, ParallelNodes *nodes)
-{
-	nodes->meter = &((BucketRowsState *) custom)->queue.meter;
-	ParallelNodesAdd(nodes, &((BucketRowsState *) custom)->input);
-}
-
 static Node *
 CreateBucketRowsState(CustomScan *cscan)
 {
 	BucketRowsState *state = (BucketRowsState *) newNode(sizeof(BucketRowsState),
 														 T_CustomScanState);
 
-	state->base.add_nodes = AddNodes;
 	state->base.css.methods = &bucket_rows_exec_methods;
 	return (Node *) state;
 }
@@ -154,9 +144,9 @@ InitSort(BucketRowsState *state, CustomScan *cscan)
 	state->sort = RunSortCreate(desc, n, attnums, ops, collations, first);
 	state->values = palloc(natts * sizeof(Datum));
 	state->nulls = palloc(natts * sizeof(bool));
-	KeyVectorInit(&state->keys, state->input.nkeys, state->input.keycols, state->input.keyclasses,
-				  state->input.keytypes);
-	KeptKeyInit(&state->last, &state->input);
+	KeyVectorInit(&state->keys, state->input->nkeys, state->input->keycols, state->input->keyclasses,
+				  state->input->keytypes);
+	KeptKeyInit(&state->last, state->input);
 }
 
 static void
@@ -171,23 +161,23 @@ BeginBucketRows(CustomScanState *node, EState *estate, int eflags)
 									 eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
 
 	node->custom_ps = list_make1(child);
-	BatchInputResolve(&state->input, child,
-					  (BatchInputKind) linitial_int(list_nth(cscan->custom_private, ROWS_PRIVATE_KIND)));
+	state->input = BatchSourceOf(child, (BatchSourceKind)
+								 linitial_int(list_nth(cscan->custom_private, ROWS_PRIVATE_KIND)));
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	if (state->input.scan == NULL && state->input.join == NULL && state->input.append == NULL)
-		elog(ERROR, "input of bucket rows is not bucketed");
-	BatchInputDescribe(&state->input, keys);
-	BatchInputCheckOrder(&state->input, keys);
+	/* each process of a parallel plan gives the units it claims */
+	state->base.work.source = state->input;
+	state->base.work.meter = &state->queue.meter;
+	BatchSourceDescribe(state->input, keys);
+	BatchSourceCheckOrder(state->input, keys);
 	state->ncolumns = list_length(columns);
 	state->columns = palloc(state->ncolumns * sizeof(int));
 	state->vectors = palloc(state->ncolumns * sizeof(ColumnVector *));
 	for (int i = 0; i < state->ncolumns; i++)
-		state->columns[i] = BatchInputColumn(&state->input, list_nth_int(columns, i));
+		state->columns[i] = BatchSourceColumn(state->input, list_nth_int(columns, i));
 	if (list_nth(cscan->custom_private, ROWS_PRIVATE_PLACES) != NIL)
 		InitSort(state, cscan);
-	if (order != NIL && state->input.scan != NULL)
-		state->want = OrderedScanSpec(state->input.scan->ss->ss_currentRelation, order);
+	state->want = order;
 }
 
 /* Fix parameters, and whether the files have the order. */
@@ -196,14 +186,14 @@ Start(BucketRowsState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->base.css.ss.ps.state->es_query_cxt);
 
-	BatchInputStart(&state->input);
+	BatchSourceStart(state->input);
+	/* where the files have it, units are merged by more columns than the key */
 	state->sorting = state->sort != NULL &&
-		!(state->want != NULL &&
-		  ManifestCommonOrder(state->input.scan->manifest, state->want) == state->want->nsort);
+		!(state->want != NIL && BatchSourceSortedBy(state->input, state->want));
 	state->queue.shared = ParallelStateUnits(state->base.parallel);
 	state->queue.parent = state->base.css.ss.ps.state->es_query_cxt;
 	state->queue.meter.instrument = state->base.css.ss.ps.instrument;
-	BatchInputStartUnits(&state->input, &state->queue);
+	BatchSourceStartUnits(state->input, &state->queue);
 	state->started = true;
 	MemoryContextSwitchTo(old);
 }
@@ -212,16 +202,8 @@ Start(BucketRowsState *state)
 static bool
 OpenNextUnit(BucketRowsState *state)
 {
-	const Unit *unit = UnitQueueNext(&state->queue);
-
-	if (unit == NULL)
+	if (!BatchSourceOpenNext(state->input, &state->queue))
 		return false;
-	/* merged by more columns than the key where the files have them */
-	if (state->sort != NULL && !state->sorting)
-		ScanNodeOpenGroup(state->input.scan, state->queue.ngroups, unit->group,
-						  state->want->nsort, &unit->part);
-	else
-		BatchInputOpenUnit(&state->input, state->queue.ngroups, unit);
 	state->in_unit = true;
 	state->have_last = false;
 	return true;
@@ -234,10 +216,10 @@ ReadBatch(BucketRowsState *state)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		state->batch = BatchInputNext(&state->input, NULL);
+		state->batch = BatchSourceNext(state->input, NULL);
 		if (state->batch == NULL)
 		{
-			BatchInputClose(&state->input);
+			BatchSourceClose(state->input);
 			state->in_unit = false;
 			return false;
 		}
@@ -355,7 +337,7 @@ FillSort(BucketRowsState *state)
 			}
 			PutRow(state, state->pos++, new_key);
 		}
-		KeptKeySet(&state->last, &state->input, &state->keys, state->keys.n - 1);
+		KeptKeySet(&state->last, state->input, &state->keys, state->keys.n - 1);
 		state->have_last = true;
 		state->batch = NULL;
 	}
@@ -424,12 +406,12 @@ ReScanBucketRows(CustomScanState *node)
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	if (state->in_unit)
-		BatchInputClose(&state->input);
+		BatchSourceClose(state->input);
 	if (state->sort != NULL)
 		RunSortReset(state->sort);
 	state->in_unit = state->started = state->getting = false;
 	state->batch = NULL;
-	BatchInputReScan(&state->input, &node->ss.ps);
+	BatchSourceReScan(state->input, linitial(node->custom_ps), &node->ss.ps);
 }
 
 /* An order column as EXPLAIN prints sort keys. */
@@ -471,7 +453,7 @@ ExplainBucketRows(CustomScanState *node, List *ancestors, ExplainState *es)
 	int			computed = 0;
 
 	for (int k = 0; k < list_length(keys); k++)
-		names = lappend(names, BatchInputKeyName(&state->input, list_nth_int(keys, k), k, es));
+		names = lappend(names, BatchSourceKeyName(state->input, list_nth_int(keys, k), k, es));
 	ExplainPropertyList("Bucket Key", names, es);
 	if (es->analyze)
 		UnitMeterExplain(&state->queue.meter, es);

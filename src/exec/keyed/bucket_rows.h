@@ -12,7 +12,7 @@
 /* Positions in CustomScan.custom_private. */
 enum RowsPrivateIndex
 {
-	ROWS_PRIVATE_KIND,			/* integer list of one: BatchInputKind of the child */
+	ROWS_PRIVATE_KIND,			/* integer list of one: BatchSourceKind of the child */
 	ROWS_PRIVATE_COLUMNS,		/* per entry of custom_scan_tlist: column of the child */
 	ROWS_PRIVATE_KEYS,			/* columns of the child, in bucket_by order */
 	ROWS_PRIVATE_PLACES,		/* per order column: entry of custom_scan_tlist, or -1: the next of custom_exprs */

@@ -255,6 +255,51 @@ LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns)
 	return index->runs + index->first[group];
 }
 
+/* CutSourceOps */
+static int64
+CutGroupRows(void *table, int ngroups, int group)
+{
+	return LeafGroupRows(table, ngroups, group);
+}
+
+/* CutSourceOps */
+static const int *
+CutGroupRuns(void *table, int ngroups, int group, int *nruns)
+{
+	return LeafGroupRuns(table, ngroups, group, nruns);
+}
+
+/* CutSourceOps */
+static void
+CutVisitRun(void *table, int run, CutBlocks visit, void *arg)
+{
+	LeafReader *leaf = table;
+	int64		skipped = leaf->counters.blocks_skipped;
+	BlockCursor cursor;
+
+	BlockCursorStart(leaf, &cursor, run);
+	visit(arg, cursor.file->reader->spec, &cursor.file->reader->blocks[cursor.next],
+		  cursor.end - cursor.next);
+	BlockCursorStop(leaf, &cursor);
+	/* they are counted when the unit is read */
+	leaf->counters.blocks_skipped = skipped;
+}
+
+static const CutSourceOps leaf_cut_ops = {
+	.group_rows = CutGroupRows,
+	.group_runs = CutGroupRuns,
+	.visit_run = CutVisitRun,
+};
+
+void
+LeafCutSource(LeafReader *leaf, CutSource *source)
+{
+	source->ops = &leaf_cut_ops;
+	source->table = leaf;
+	/* rows that are counted become the fewer the more runs are merged */
+	source->may_slice_runs = source->may_slice && !leaf->countable;
+}
+
 void
 LeafCursorsAllocate(LeafReader *leaf, int n)
 {

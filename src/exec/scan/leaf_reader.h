@@ -10,7 +10,7 @@
 #define BF_LEAF_READER_H
 
 #include "exec/scan/leaf_qual.h"
-#include "exec/unit/unit_queue.h"
+#include "exec/unit/unit_cutter.h"
 #include "format/read/reader.h"
 #include "storage/manifest.h"
 #include "utils/relcache.h"
@@ -72,6 +72,9 @@ extern int64 LeafGroupRows(LeafReader *leaf, int ngroups, int group);
 
 /* The runs of the group, as indexes of the manifest; valid until the next call with another number of groups. */
 extern const int *LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns);
+
+/* The table, so that its groups can be cut. */
+extern void LeafCutSource(LeafReader *leaf, CutSource *source);
 
 /*
  * Start reading all blocks in file order; with "shared", those runs, or

@@ -7,16 +7,15 @@
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
-#include "exec/scan/scan_node.h"
-#include "exec/unit/unit_cutter.h"
+#include "exec/scan/scan_node_private.h"
 #include BF_EXPLAIN_HEADER
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-
-#define BUCKET_SCAN_MAGIC 0x62736373
 
 List *
 ScanQualDescribe(const LeafQual *qual)
@@ -152,6 +151,8 @@ TakeRowQuals(BucketScanState *scan)
 	}
 }
 
+static const BatchSourceOps scan_source_ops;
+
 BucketScanState *
 ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *manifest)
 {
@@ -164,7 +165,7 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	ListCell   *lc;
 	int			i = 0;
 
-	scan->magic = BUCKET_SCAN_MAGIC;
+	scan->source.ops = &scan_source_ops;
 	scan->ss = ss;
 	scan->manifest = manifest;
 	scan->cxt = CurrentMemoryContext;
@@ -198,26 +199,6 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	return scan;
 }
 
-BucketScanState *
-ScanNodeOf(PlanState *planstate)
-{
-	BucketScanState *scan;
-
-	if (!IsA(planstate, ForeignScanState))
-		return NULL;
-	scan = ((ForeignScanState *) planstate)->fdw_state;
-	if (scan == NULL || scan->magic != BUCKET_SCAN_MAGIC)
-		return NULL;
-	return scan;
-}
-
-void
-ScanNodeCountRows(BucketScanState *scan)
-{
-	/* row quals are evaluated, and what they remove is counted, row by row */
-	scan->countable = scan->rowqual == NULL;
-}
-
 void
 ScanNodeStart(BucketScanState *scan)
 {
@@ -246,23 +227,6 @@ ScanNodeStart(BucketScanState *scan)
 	scan->started = true;
 }
 
-TupleTableSlot *
-ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row)
-{
-	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
-
-	ExecClearTuple(slot);
-	for (int c = 0; c < scan->ncols; c++)
-	{
-		ColumnVector *vec = BatchColumn(batch, c);
-		int			at = scan->attnums[c] - 1;
-
-		slot->tts_values[at] = vec->values[row];
-		slot->tts_isnull[at] = vec->nulls ? vec->nulls[row] : false;
-	}
-	return ExecStoreVirtualTuple(slot);
-}
-
 void
 ScanNodeLayoutError(const BucketScanState *scan)
 {
@@ -281,219 +245,6 @@ ScanNodeLayoutError(const BucketScanState *scan)
 			 errhint("Run the statement again; a prepared one must be prepared anew.")));
 }
 
-/* Equal keys stand together only if all files were laid out by one hash of the same number of keys. */
-static void
-CheckClusterLayout(const BucketScanState *scan)
-{
-	for (int i = 0; i < scan->manifest->nspecs; i++)
-	{
-		if (scan->manifest->specs[i]->nkeys != scan->cluster ||
-			!BucketSpecHashKnown(scan->manifest->specs[i]))
-			ScanNodeLayoutError(scan);
-	}
-}
-
-/* Find the vectors of n columns of a batch, NULL: of all. */
-static void
-FindSources(BucketScanState *scan, Batch *batch, int n, const int *cols, RowSource *sources)
-{
-	for (int i = 0; i < n; i++)
-	{
-		int			c = cols ? cols[i] : i;
-		ColumnVector *vec = BatchColumn(batch, c);
-
-		sources[i].values = vec->values;
-		sources[i].nulls = vec->nulls;
-		sources[i].at = scan->attnums[c] - 1;
-	}
-}
-
-/* Put n columns of a row into the slot. */
-static inline void
-FillColumns(TupleTableSlot *slot, int n, const RowSource *sources, int row)
-{
-	Datum	   *values = slot->tts_values;
-	bool	   *isnull = slot->tts_isnull;
-
-	for (int i = 0; i < n; i++)
-	{
-		int			at = sources[i].at;
-
-		values[at] = sources[i].values[row];
-		isnull[at] = sources[i].nulls && sources[i].nulls[row];
-	}
-	RowSlotStore(slot);
-}
-
-/* Do the row quals hold for a row, of which the columns they use are put into the slot? */
-static inline bool
-RowPasses(BucketScanState *scan, TupleTableSlot *slot, int row)
-{
-	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
-
-	ResetExprContext(econtext);
-	RowSlotBegin(slot);
-	FillColumns(slot, scan->nqualcols, scan->qualsources, row);
-	econtext->ecxt_scantuple = slot;
-	return ExecQual(scan->rowqual, econtext);
-}
-
-/* UnitRows */
-static int64
-GroupRows(void *arg, int ngroups, int group)
-{
-	return LeafGroupRows(((BucketScanState *) arg)->leaf, ngroups, group);
-}
-
-/* UnitInputs; equal keys must stay together, so nothing is sliced */
-static bool
-CutInputs(void *arg, UnitCutter *cutter)
-{
-	BucketScanState *scan = arg;
-
-	UnitCutterAdd(cutter, scan->leaf, scan->cluster, scan, false);
-	return true;
-}
-
-/* Start reading row by row. */
-static void
-OpenRows(BucketScanState *scan)
-{
-	MemoryContext old = MemoryContextSwitchTo(scan->cxt);
-	UnitShared *shared = ParallelStateUnits(scan->parallel);
-
-	scan->sorted = false;
-	if (scan->cluster > 0)
-	{
-		CheckClusterLayout(scan);
-		scan->queue.shared = shared;
-		scan->queue.meter.instrument = scan->ss->ps.instrument;
-		UnitQueueStart(&scan->queue, ManifestBuckets(scan->manifest), GroupRows, CutInputs, scan);
-	}
-	else if (scan->order == NULL)
-		LeafOpenAll(scan->leaf, shared);
-	else
-		scan->sorted = !OrderedScanOpen(scan->order, scan->leaf, scan->ss,
-										scan->ncols, scan->attnums);
-	MemoryContextSwitchTo(old);
-}
-
-/* The next batch of a clustered scan: bucket after bucket, each sorted by key. */
-static Batch *
-NextClusteredBatch(BucketScanState *scan)
-{
-	for (;;)
-	{
-		Batch	   *batch = scan->batch ? LeafNextBatch(scan->leaf, NULL) : NULL;
-		const Unit *unit;
-
-		if (batch != NULL)
-			return batch;
-		LeafClose(scan->leaf);
-		unit = UnitQueueNext(&scan->queue);
-		if (unit == NULL)
-			return NULL;
-		LeafOpenGroup(scan->leaf, scan->queue.ngroups, unit->group, scan->cluster, &unit->part);
-		batch = LeafNextBatch(scan->leaf, NULL);
-		if (batch != NULL)
-			return batch;
-	}
-}
-
-/* The next row of a sorted stream for which the row quals hold. */
-static bool
-NextSortedRow(BucketScanState *scan)
-{
-	ExprContext *econtext = scan->ss->ps.ps_ExprContext;
-	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
-
-	while (OrderedScanNext(scan->order, slot))
-	{
-		if (scan->rowqual == NULL)
-			return true;
-		ResetExprContext(econtext);
-		econtext->ecxt_scantuple = slot;
-		if (ExecQual(scan->rowqual, econtext))
-			return true;
-		InstrCountFiltered1(&scan->ss->ps, 1);
-		CHECK_FOR_INTERRUPTS();
-	}
-	return false;
-}
-
-/* Start on the next batch; false at the end, also when asked again. */
-static bool
-NextRowBatch(BucketScanState *scan)
-{
-	if (scan->pos < 0)
-		return false;
-	scan->batch = scan->cluster > 0 ? NextClusteredBatch(scan) : LeafNextBatch(scan->leaf, NULL);
-	scan->pos = scan->batch == NULL ? -1 : 0;
-	scan->found = scan->qualfound = false;
-	return scan->batch != NULL;
-}
-
-bool
-ScanNodeNextRow(BucketScanState *scan)
-{
-	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
-
-	if (!scan->started)
-	{
-		ScanNodeStart(scan);
-		if (!scan->never)
-			OpenRows(scan);
-	}
-	if (scan->never)
-		return false;
-	if (scan->sorted)
-		return NextSortedRow(scan);
-	for (;;)
-	{
-		int			row;
-
-		while (scan->batch == NULL || scan->pos >= scan->batch->nselected)
-		{
-			if (!NextRowBatch(scan))
-				return false;
-		}
-		row = scan->batch->selection ? scan->batch->selection[scan->pos] : scan->pos;
-		scan->pos++;
-		if (scan->rowqual != NULL)
-		{
-			if (!scan->qualfound)
-				FindSources(scan, scan->batch, scan->nqualcols, scan->qualcols, scan->qualsources);
-			scan->qualfound = true;
-			if (!RowPasses(scan, slot, row))
-			{
-				InstrCountFiltered1(&scan->ss->ps, 1);
-				CHECK_FOR_INTERRUPTS();
-				continue;
-			}
-		}
-		if (!scan->found)
-			FindSources(scan, scan->batch, scan->ncols, NULL, scan->sources);
-		scan->found = true;
-		RowSlotBegin(slot);
-		FillColumns(slot, scan->ncols, scan->sources, row);
-		return true;
-	}
-}
-
-void
-ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys, const UnitPart *part)
-{
-	ScanNodeStart(scan);
-	LeafOpenGroup(scan->leaf, ngroups, group, nkeys, part);
-}
-
-void
-ScanNodeOpenAll(BucketScanState *scan, UnitShared *shared)
-{
-	ScanNodeStart(scan);
-	LeafOpenAll(scan->leaf, shared);
-}
-
 /* Keep the selected rows of a batch for which the node's row quals hold. */
 static void
 ApplyRowQuals(BucketScanState *scan, Batch *batch)
@@ -501,12 +252,12 @@ ApplyRowQuals(BucketScanState *scan, Batch *batch)
 	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
 	int			n = 0;
 
-	FindSources(scan, batch, scan->nqualcols, scan->qualcols, scan->qualsources);
+	ScanFindColumns(scan, batch, scan->nqualcols, scan->qualcols, scan->qualsources);
 	for (int i = 0; i < batch->nselected; i++)
 	{
 		int			row = batch->selection ? batch->selection[i] : i;
 
-		if (RowPasses(scan, slot, row))
+		if (ScanRowPasses(scan, slot, row))
 			scan->selection[n++] = (uint16) row;
 	}
 	/* core prints these as "Rows Removed by Filter" */
@@ -515,9 +266,155 @@ ApplyRowQuals(BucketScanState *scan, Batch *batch)
 	batch->nselected = n;
 }
 
-Batch *
-ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound)
+/* The source */
+
+static BucketScanState *
+ScanOf(const BatchSource *source)
 {
+	return (BucketScanState *) unconstify(BatchSource *, source);
+}
+
+static void
+Describe(BatchSource *source)
+{
+	BucketScanState *scan = ScanOf(source);
+	TupleDesc	desc = RelationGetDescr(scan->ss->ss_currentRelation);
+
+	BatchSourceSetColumns(source, scan->ncols);
+	for (int c = 0; c < scan->ncols; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, scan->attnums[c] - 1);
+
+		source->types[c] = att->atttypid;
+		source->typlen[c] = att->attlen;
+		source->typbyval[c] = att->attbyval;
+	}
+}
+
+/* Whole rows and tableoid are none of the batches. */
+static int
+Column(const BatchSource *source, int attnum)
+{
+	const BucketScanState *scan = ScanOf(source);
+
+	for (int c = 0; c < scan->ncols; c++)
+	{
+		if (scan->attnums[c] == attnum)
+			return c;
+	}
+	if (attnum > 0)
+		elog(ERROR, "column %d of a bucketed table is not read", attnum);
+	return -1;
+}
+
+/* A whole row, as a composite Datum of the table's row type, or the tableoid. */
+static Datum
+Attribute(BatchSource *source, Batch *batch, int row, int attnum)
+{
+	BucketScanState *scan = ScanOf(source);
+	TupleTableSlot *slot = scan->ss->ss_ScanTupleSlot;
+
+	if (attnum != 0)
+		return ObjectIdGetDatum(RelationGetRelid(scan->ss->ss_currentRelation));
+	ScanFindColumns(scan, batch, scan->ncols, NULL, scan->sources);
+	ExecClearTuple(slot);
+	ScanFillColumns(slot, scan->ncols, scan->sources, row);
+	return ExecFetchSlotHeapTupleDatum(slot);
+}
+
+static void
+CheckOrder(BatchSource *source, List *keys)
+{
+	BucketScanState *scan = ScanOf(source);
+	Manifest   *m = scan->manifest;
+
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		const BucketSpec *spec = m->specs[i];
+		bool		same = spec->nkeys == source->nkeys && BucketSpecHashKnown(spec);
+
+		for (int k = 0; same && k < source->nkeys; k++)
+			same = (spec->sort[k].attnum == list_nth_int(keys, k) &&
+					spec->sort[k].keyclass == source->keyclasses[k]);
+		if (!same)
+			ScanNodeLayoutError(scan);
+	}
+}
+
+static bool
+SortedBy(BatchSource *source, List *order)
+{
+	BucketScanState *scan = ScanOf(source);
+
+	if (scan->want == NULL)
+		scan->want = OrderedScanSpec(scan->ss->ss_currentRelation, order);
+	scan->merge_by = scan->want && ManifestCommonOrder(scan->manifest, scan->want) == scan->want->nsort ?
+		scan->want->nsort : 0;
+	return scan->merge_by > 0;
+}
+
+static void
+Want(BatchSource *source, int wants)
+{
+	/* row quals are evaluated, and what they remove is counted, row by row */
+	if ((wants & WANT_COUNTED_ROWS) != 0)
+		ScanOf(source)->countable = ScanOf(source)->rowqual == NULL;
+}
+
+static void
+Start(BatchSource *source)
+{
+	ScanNodeStart(ScanOf(source));
+}
+
+static int
+Buckets(BatchSource *source)
+{
+	return ManifestBuckets(ScanOf(source)->manifest);
+}
+
+static int64
+GroupRows(BatchSource *source, int ngroups, int group)
+{
+	BucketScanState *scan = ScanOf(source);
+
+	return scan->never ? 0 : LeafGroupRows(scan->leaf, ngroups, group);
+}
+
+static bool
+CutSources(BatchSource *source, UnitCutter *cutter, bool may_slice)
+{
+	CutSource	cut = {.nkeys = source->nkeys,.owner = source,.may_slice = may_slice};
+
+	if (ScanOf(source)->never)
+		return true;
+	LeafCutSource(ScanOf(source)->leaf, &cut);
+	UnitCutterAdd(cutter, &cut);
+	return true;
+}
+
+static void
+OpenUnit(BatchSource *source, int ngroups, const Unit *unit)
+{
+	BucketScanState *scan = ScanOf(source);
+	UnitPart	part = BatchSourcePart(source, unit);
+
+	ScanNodeStart(scan);
+	LeafOpenGroup(scan->leaf, ngroups, unit->group,
+				  scan->merge_by > 0 ? scan->merge_by : source->nkeys, &part);
+}
+
+static void
+OpenAll(BatchSource *source, UnitShared *shared)
+{
+	ScanNodeStart(ScanOf(source));
+	LeafOpenAll(ScanOf(source)->leaf, shared);
+}
+
+static Batch *
+Next(BatchSource *source, const KeyBound *bound)
+{
+	BucketScanState *scan = ScanOf(source);
 	PlanState  *ps = &scan->ss->ps;
 	Batch	   *batch;
 
@@ -539,28 +436,147 @@ ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound)
 	return batch;
 }
 
-void
-ScanNodeClose(BucketScanState *scan)
+static void
+Close(BatchSource *source)
 {
-	if (scan->leaf != NULL)
-		LeafClose(scan->leaf);
+	if (ScanOf(source)->leaf != NULL)
+		LeafClose(ScanOf(source)->leaf);
 }
 
-int
-ScanNodeColumn(const BucketScanState *scan, AttrNumber attnum)
+/* What a worker read. */
+typedef struct ScanReport
 {
-	for (int c = 0; c < scan->ncols; c++)
+	LeafCounters counters;
+	bool		touched[FLEXIBLE_ARRAY_MEMBER]; /* per bucket */
+} ScanReport;
+
+static Size
+ReportSize(BatchSource *source)
+{
+	return offsetof(ScanReport, touched) + ManifestBuckets(ScanOf(source)->manifest) * sizeof(bool);
+}
+
+static void
+Report(BatchSource *source, void *arg)
+{
+	BucketScanState *scan = ScanOf(source);
+	ScanReport *report = arg;
+
+	if (scan->leaf == NULL)
+		return;
+	LeafCountersAdd(&report->counters, LeafReaderCounters(scan->leaf));
+	LeafReaderMarkTouched(scan->leaf, report->touched);
+}
+
+static void
+Collect(BatchSource *source, const void *arg)
+{
+	BucketScanState *scan = ScanOf(source);
+	const ScanReport *report = arg;
+	int			nbuckets = ManifestBuckets(scan->manifest);
+
+	if (scan->worker_touched == NULL)
+		scan->worker_touched = MemoryContextAllocZero(scan->cxt, Max(nbuckets, 1));
+	for (int b = 0; b < nbuckets; b++)
+		scan->worker_touched[b] |= report->touched[b];
+	LeafCountersAdd(&scan->workers, &report->counters);
+}
+
+static char *
+KeyName(BatchSource *source, int key, int k, ExplainState *es)
+{
+	Index		scanrelid = ((Scan *) source->node->plan)->scanrelid;
+	Relation	rel = ScanOf(source)->ss->ss_currentRelation;
+	const char *refname = NULL;
+
+	if (es->rtable_names != NIL && scanrelid <= list_length(es->rtable_names))
+		refname = list_nth(es->rtable_names, scanrelid - 1);
+	if (refname == NULL)
+		refname = RelationGetRelationName(rel);
+	return psprintf("%s.%s", quote_identifier(refname),
+					quote_identifier(get_attname(RelationGetRelid(rel), (AttrNumber) key, false)));
+}
+
+static List *
+BucketCounts(BatchSource *source, List *counts)
+{
+	BucketScanState *scan = ScanOf(source);
+	Relation	rel = scan->ss->ss_currentRelation;
+	int			n = ManifestBuckets(scan->manifest ? scan->manifest :
+									ManifestReadSizes(RelationGetRelid(rel),
+													  source->node->state->es_snapshot, false));
+
+	/* a table without files: what its options say */
+	return lappend_int(counts, n > 0 ? n : TableOptionsGet(rel)->spec->nbuckets);
+}
+
+/* What this process and its workers read. */
+static void
+ScanCounters(const BucketScanState *scan, LeafCounters *counters)
+{
+	*counters = scan->workers;
+	if (scan->leaf != NULL)
+		LeafCountersAdd(counters, LeafReaderCounters(scan->leaf));
+}
+
+static void
+AddCounters(BatchSource *source, SourceCounters *counters)
+{
+	LeafCounters own;
+
+	ScanCounters(ScanOf(source), &own);
+	counters->runs = Max(counters->runs, own.max_runs);
+	counters->memory += own.peak_memory;
+}
+
+static const BatchSourceOps scan_source_ops = {
+	.describe = Describe,
+	.column = Column,
+	.attribute = Attribute,
+	.check_order = CheckOrder,
+	.sorted_by = SortedBy,
+	.want = Want,
+	.start = Start,
+	.buckets = Buckets,
+	.group_rows = GroupRows,
+	.cut_sources = CutSources,
+	.open_unit = OpenUnit,
+	.open_all = OpenAll,
+	.next = Next,
+	.close = Close,
+	.report_size = ReportSize,
+	.report = Report,
+	.collect = Collect,
+	.key_name = KeyName,
+	.bucket_counts = BucketCounts,
+	.add_counters = AddCounters,
+};
+
+/* BatchSourceFinder; a scan that is only explained has no state, but is asked for names and counts */
+static BatchSource *
+FindScan(PlanState *planstate)
+{
+	BucketScanState *scan = ((ForeignScanState *) planstate)->fdw_state;
+
+	if (scan == NULL && (planstate->state->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY))
 	{
-		if (scan->attnums[c] == attnum)
-			return c;
+		scan = palloc0(sizeof(BucketScanState));
+		scan->source.ops = &scan_source_ops;
+		scan->ss = (ScanState *) planstate;
 	}
-	return -1;
+	return scan != NULL && scan->source.ops == &scan_source_ops ? &scan->source : NULL;
+}
+
+void
+ScanNodeInit(void)
+{
+	BatchSourceRegister(T_ForeignScanState, FindScan);
 }
 
 void
 ScanNodeReScan(BucketScanState *scan)
 {
-	ScanNodeClose(scan);
+	Close(&scan->source);
 	if (scan->order != NULL)
 		OrderedScanClose(scan->order);
 	if (scan->leaf != NULL)
@@ -578,14 +594,6 @@ ScanNodeEnd(BucketScanState *scan)
 	if (scan->leaf != NULL)
 		LeafReaderEnd(scan->leaf);
 	scan->leaf = NULL;
-}
-
-void
-ScanNodeCounters(const BucketScanState *scan, LeafCounters *counters)
-{
-	*counters = scan->workers;
-	if (scan->leaf != NULL)
-		LeafCountersAdd(counters, LeafReaderCounters(scan->leaf));
 }
 
 /* Buckets of which this process or a worker read a block, and all. */
@@ -620,7 +628,7 @@ ScanNodeExplain(BucketScanState *scan, ExplainState *es)
 		/* never executed */
 		return;
 	}
-	ScanNodeCounters(scan, &counters);
+	ScanCounters(scan, &counters);
 	ScanBucketsRead(scan, &nread, &ntotal);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText("Buckets Read", psprintf("%d of %d", nread, ntotal), es);

@@ -10,7 +10,7 @@
 #include BF_EXPLAIN_STATE_HEADER
 #include "exec/scan/leaf_reader.h"
 #include "exec/scan/ordered_scan.h"
-#include "exec/unit/parallel_state.h"
+#include "exec/source/parallel_state.h"
 #include "nodes/execnodes.h"
 #include "rows/row_slot.h"
 
@@ -27,7 +27,7 @@ enum ScanPrivateIndex
 
 typedef struct BucketScanState
 {
-	int			magic;
+	BatchSource source;			/* must be first */
 	ScanState  *ss;
 	int			ncols;
 	AttrNumber *attnums;
@@ -48,6 +48,8 @@ typedef struct BucketScanState
 	bool		sorted;			/* rows come from it, not from batches */
 
 	bool		countable;		/* batch by batch: as LeafReaderCountRows */
+	BucketSpec *want;			/* batch by batch: an order of files that is asked for */
+	int			merge_by;		/* sort columns by which units are merged; 0: the keys */
 
 	int			cluster;		/* key columns whose equal values stand together; 0: none */
 	UnitQueue	queue;			/* then, the buckets */
@@ -75,43 +77,20 @@ extern List *ScanQualDescribe(const LeafQual *qual);
 extern BucketScanState *ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs,
 									   Manifest *manifest);
 
+/* Register the source; once, from _PG_init. */
+extern void ScanNodeInit(void);
+
 /* Raise the error that the files are not laid out by the keys the plan was made for. */
 extern void ScanNodeLayoutError(const BucketScanState *scan);
 
-/* The state of a child that is a Foreign Scan of ours, else NULL. */
-extern BucketScanState *ScanNodeOf(PlanState *planstate);
-
-/* Next row for which the row quals hold into the scan slot; false at the end. */
-extern bool ScanNodeNextRow(BucketScanState *scan);
-
-/*
- * Batch by batch, nothing but the keys will be asked for, and how many rows
- * each has (Batch.times); to be called before the first batch.
- */
-extern void ScanNodeCountRows(BucketScanState *scan);
-
-/* Give quals their values and prune; called by the functions that open. */
+/* Give quals their values and prune, unless that is done. */
 extern void ScanNodeStart(BucketScanState *scan);
 
-/* Batch by batch, as LeafOpenGroup and friends, with the node's row quals applied. */
-extern void ScanNodeOpenGroup(BucketScanState *scan, int ngroups, int group, int nkeys,
-							  const UnitPart *part);
-/* All rows in file order, batch by batch; with "shared", those that no other process takes. */
-extern void ScanNodeOpenAll(BucketScanState *scan, UnitShared *shared);
-extern Batch *ScanNodeNextBatch(BucketScanState *scan, const KeyBound *bound);
-extern void ScanNodeClose(BucketScanState *scan);
-
-/* Column of the scan's batches that holds an attribute, or -1. */
-extern int	ScanNodeColumn(const BucketScanState *scan, AttrNumber attnum);
-
-/* Put a row of a batch into the node's scan slot. */
-extern TupleTableSlot *ScanNodeFillSlot(BucketScanState *scan, Batch *batch, int row);
+/* scan_rows.c: next row for which the row quals hold into the scan slot; false at the end. */
+extern bool ScanNodeNextRow(BucketScanState *scan);
 
 extern void ScanNodeReScan(BucketScanState *scan);
 extern void ScanNodeEnd(BucketScanState *scan);
-
-/* What this process and its workers read. */
-extern void ScanNodeCounters(const BucketScanState *scan, LeafCounters *counters);
 
 /* EXPLAIN lines of the node. */
 extern void ScanNodeExplain(BucketScanState *scan, ExplainState *es);

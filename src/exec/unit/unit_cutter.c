@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "exec/scan/block_cursor.h"
 #include "exec/unit/unit_cutter.h"
 #include "guc.h"
 #include "miscadmin.h"
@@ -54,14 +53,14 @@ typedef struct CutEntry
 	bool		nulls;			/* the first column of the key is NULL in all rows */
 } CutEntry;
 
-/* What an input has of one key. */
-typedef struct InputTally
+/* What an owner's sources have of one key. */
+typedef struct OwnerTally
 {
-	const void *input;			/* NULL: all inputs */
+	const void *owner;			/* NULL: all owners */
 	bool		may_slice;
 	double		rows;
 	int			nblocks;
-} InputTally;
+} OwnerTally;
 
 /* The group being cut. */
 typedef struct CutGroup
@@ -72,21 +71,18 @@ typedef struct CutGroup
 	CutEntry   *entries;
 	int			nentries;
 	int			room;
-	InputTally *tallies;		/* one per source at most */
+	OwnerTally *tallies;		/* one per source at most */
 	const KeyCut *from;			/* the last cut */
 	List	   *units;
 } CutGroup;
 
 void
-UnitCutterAdd(UnitCutter *cutter, LeafReader *leaf, int nkeys, const void *input, bool may_slice)
+UnitCutterAdd(UnitCutter *cutter, const CutSource *source)
 {
-	CutSource  *source = palloc(sizeof(CutSource));
+	CutSource  *copy = palloc(sizeof(CutSource));
 
-	source->leaf = leaf;
-	source->nkeys = nkeys;
-	source->input = input;
-	source->may_slice = may_slice;
-	cutter->sources = lappend(cutter->sources, source);
+	*copy = *source;
+	cutter->sources = lappend(cutter->sources, copy);
 }
 
 /* Can the tuple be the key of a cut: no NULL in it? */
@@ -174,20 +170,25 @@ NewEntry(CutGroup *cut, const CutSource *source)
 	return entry;
 }
 
-/* Add the entries of a run. */
-static void
-AddRun(CutGroup *cut, const CutSource *source, int run)
+/* The run whose entries are added. */
+typedef struct CutRun
 {
+	CutGroup   *cut;
+	const CutSource *source;
+} CutRun;
+
+/* CutBlocks: add the entries of a run. */
+static void
+AddBlocks(void *arg, const BucketSpec *spec, const FileBlock *blocks, int nblocks)
+{
+	CutGroup   *cut = ((CutRun *) arg)->cut;
+	const CutSource *source = ((CutRun *) arg)->source;
 	int64		step = cut->limit / ENTRIES_PER_LIMIT;
-	BlockCursor cursor;
-	const FileReader *reader;
 	CutEntry   *entry = NULL;
 
-	BlockCursorStart(source->leaf, &cursor, run);
-	reader = cursor.file->reader;
-	for (int b = cursor.next; b < cursor.end; b++)
+	for (int b = 0; b < nblocks; b++)
 	{
-		const FileBlock *block = &reader->blocks[b];
+		const FileBlock *block = &blocks[b];
 		bool		alone;
 
 		CHECK_FOR_INTERRUPTS();
@@ -202,8 +203,8 @@ AddRun(CutGroup *cut, const CutSource *source, int run)
 			entry->nblocks++;
 			continue;
 		}
-		alone = OneKey(reader->spec, block, source->nkeys);
-		if (entry != NULL && entry->alone && alone && HasKey(reader->spec, block, &entry->key))
+		alone = OneKey(spec, block, source->nkeys);
+		if (entry != NULL && entry->alone && alone && HasKey(spec, block, &entry->key))
 			 /* the same key goes on */ ;
 		else if (entry == NULL || entry->rows >= step)
 		{
@@ -211,7 +212,7 @@ AddRun(CutGroup *cut, const CutSource *source, int run)
 			if (IsKey(block->first, source->nkeys))
 			{
 				entry = NewEntry(cut, source);
-				CopyKey(&entry->key, reader->spec, block->first, source->nkeys);
+				CopyKey(&entry->key, spec, block->first, source->nkeys);
 				entry->alone = alone;
 			}
 			else if (entry == NULL)
@@ -222,7 +223,6 @@ AddRun(CutGroup *cut, const CutSource *source, int run)
 		entry->rows += block->nrows;
 		entry->nblocks++;
 	}
-	BlockCursorStop(source->leaf, &cursor);
 }
 
 static int
@@ -274,7 +274,7 @@ MakeCut(CutGroup *cut, KeyCutKind kind, const CutEntry *entry)
  * of the input that is sliced are shared out.
  */
 static void
-AddUnits(CutGroup *cut, const KeyCut *to, double rows, double work, const InputTally *sliced)
+AddUnits(CutGroup *cut, const KeyCut *to, double rows, double work, const OwnerTally *sliced)
 {
 	int			nslices = 1;
 	bool		by_rows = false;
@@ -304,7 +304,7 @@ AddUnits(CutGroup *cut, const KeyCut *to, double rows, double work, const InputT
 		unit->part.slice = slice;
 		unit->part.nslices = nslices;
 		unit->part.by_rows = by_rows;
-		unit->sliced = sliced ? sliced->input : NULL;
+		unit->sliced = sliced ? sliced->owner : NULL;
 		cut->units = lappend(cut->units, unit);
 	}
 	cut->from = to;
@@ -316,7 +316,7 @@ AddUnits(CutGroup *cut, const KeyCut *to, double rows, double work, const InputT
  * may be sliced (NULL: none), *rows are those of all inputs.
  */
 static double
-KeyWork(CutGroup *cut, const CutEntry *entries, int n, double *rows, const InputTally **best)
+KeyWork(CutGroup *cut, const CutEntry *entries, int n, double *rows, const OwnerTally **best)
 {
 	double		pairs = 1;
 	int			ntallies = 0;
@@ -326,16 +326,16 @@ KeyWork(CutGroup *cut, const CutEntry *entries, int n, double *rows, const Input
 	for (int i = 0; i < n; i++)
 	{
 		const CutSource *source = entries[i].source;
-		InputTally *tally = cut->tallies;
+		OwnerTally *tally = cut->tallies;
 
 		if (!entries[i].alone)
 			continue;
-		while (tally < cut->tallies + ntallies && tally->input != source->input)
+		while (tally < cut->tallies + ntallies && tally->owner != source->owner)
 			tally++;
 		if (tally == cut->tallies + ntallies)
 		{
-			memset(tally, 0, sizeof(InputTally));
-			tally->input = source->input;
+			memset(tally, 0, sizeof(OwnerTally));
+			tally->owner = source->owner;
 			tally->may_slice = source->may_slice;
 			ntallies++;
 		}
@@ -344,7 +344,7 @@ KeyWork(CutGroup *cut, const CutEntry *entries, int n, double *rows, const Input
 	}
 	for (int t = 0; t < ntallies; t++)
 	{
-		const InputTally *tally = &cut->tallies[t];
+		const OwnerTally *tally = &cut->tallies[t];
 
 		*rows += tally->rows;
 		pairs *= tally->rows;
@@ -373,7 +373,7 @@ CutEntries(CutGroup *cut, int64 rows)
 
 	while (i < cut->nentries && !entries[i].nulls)
 	{
-		const InputTally *best;
+		const OwnerTally *best;
 		double		here = 0;
 		double		alone;
 		double		work;
@@ -402,7 +402,7 @@ CutEntries(CutGroup *cut, int64 rows)
 	}
 	if (i < cut->nentries)
 	{
-		InputTally	all = {.input = NULL};
+		OwnerTally	all = {.owner = NULL};
 
 		for (; i < cut->nentries; i++)
 		{
@@ -426,18 +426,15 @@ UnitCutterCut(UnitCutter *cutter, int ngroups, int group, int64 rows, int64 limi
 	CutGroup	cut = {.cutter = cutter,.group = group,.limit = limit};
 	ListCell   *lc;
 
-	cut.tallies = palloc(list_length(cutter->sources) * sizeof(InputTally));
+	cut.tallies = palloc(list_length(cutter->sources) * sizeof(OwnerTally));
 	foreach(lc, cutter->sources)
 	{
-		const CutSource *source = lfirst(lc);
-		int64		skipped = source->leaf->counters.blocks_skipped;
+		CutRun		run = {&cut, lfirst(lc)};
 		int			nruns;
-		const int  *runs = LeafGroupRuns(source->leaf, ngroups, group, &nruns);
+		const int  *runs = run.source->ops->group_runs(run.source->table, ngroups, group, &nruns);
 
 		for (int r = 0; r < nruns; r++)
-			AddRun(&cut, source, runs[r]);
-		/* they are counted when the units are read */
-		source->leaf->counters.blocks_skipped = skipped;
+			run.source->ops->visit_run(run.source->table, runs[r], AddBlocks, &run);
 	}
 	if (cut.nentries > 1)
 		qsort(cut.entries, cut.nentries, sizeof(CutEntry), CompareEntries);
@@ -455,13 +452,6 @@ RunsToSlice(void)
 	return bf_debug_unit_rows > 0 ? 1 : RUNS_TO_SLICE;
 }
 
-/* Rows that are counted become the fewer the more runs are merged. */
-static bool
-MaySliceRuns(const CutSource *source)
-{
-	return source->may_slice && !source->leaf->countable;
-}
-
 bool
 UnitCutterManyRuns(const UnitCutter *cutter, int ngroups)
 {
@@ -471,11 +461,11 @@ UnitCutterManyRuns(const UnitCutter *cutter, int ngroups)
 	{
 		const CutSource *source = lfirst(lc);
 
-		for (int g = 0; MaySliceRuns(source) && g < ngroups; g++)
+		for (int g = 0; source->may_slice_runs && g < ngroups; g++)
 		{
 			int			nruns;
 
-			LeafGroupRuns(source->leaf, ngroups, g, &nruns);
+			source->ops->group_runs(source->table, ngroups, g, &nruns);
 			if (nruns > RunsToSlice())
 				return true;
 		}
@@ -500,9 +490,9 @@ UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows
 		const CutSource *source = lfirst(lc);
 		int			nruns;
 
-		if (!MaySliceRuns(source))
+		if (!source->may_slice_runs)
 			continue;
-		LeafGroupRuns(source->leaf, ngroups, group, &nruns);
+		source->ops->group_runs(source->table, ngroups, group, &nruns);
 		if (nruns > most_runs)
 		{
 			most = source;
@@ -515,8 +505,8 @@ UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows
 	{
 		const CutSource *source = lfirst(lc);
 
-		if (source->input == most->input)
-			sliced += LeafGroupRows(source->leaf, ngroups, group);
+		if (source->owner == most->owner)
+			sliced += source->ops->group_rows(source->table, ngroups, group);
 	}
 	others = Max(rows - sliced, 1);
 	nslices = (most_runs + per_slice - 1) / per_slice;
@@ -531,7 +521,7 @@ UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows
 		unit->part.slice = slice;
 		unit->part.nslices = nslices;
 		unit->part.by_runs = true;
-		unit->sliced = most->input;
+		unit->sliced = most->owner;
 		units = lappend(units, unit);
 	}
 	return units;

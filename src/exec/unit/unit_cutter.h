@@ -8,16 +8,30 @@
 #ifndef BF_UNIT_CUTTER_H
 #define BF_UNIT_CUTTER_H
 
-#include "exec/scan/leaf_reader.h"
 #include "exec/unit/unit_queue.h"
+#include "format/read/reader.h"
+
+/* Takes the blocks that are read of a run, in order. */
+typedef void (*CutBlocks) (void *arg, const BucketSpec *spec, const FileBlock *blocks, int nblocks);
+
+/* What a table tells of its groups. */
+typedef struct CutSourceOps
+{
+	int64		(*group_rows) (void *table, int ngroups, int group);
+	/* numbers of the runs of a group, valid until the next call */
+	const int  *(*group_runs) (void *table, int ngroups, int group, int *nruns);
+	void		(*visit_run) (void *table, int run, CutBlocks visit, void *arg);
+} CutSourceOps;
 
 /* A table that is read for each group. */
 typedef struct CutSource
 {
-	LeafReader *leaf;
+	const CutSourceOps *ops;
+	void	   *table;
 	int			nkeys;
-	const void *input;			/* those of one input are sliced together */
-	bool		may_slice;		/* may a key's rows be shared out while the other inputs' are read for each share? */
+	const void *owner;			/* those of one owner are sliced together */
+	bool		may_slice;		/* may a key's rows be shared out while those of other owners are read for each share? */
+	bool		may_slice_runs; /* and does it pay to read some runs at a time? */
 } CutSource;
 
 typedef struct UnitCutter
@@ -29,8 +43,8 @@ typedef struct UnitCutter
 	uint64		fingerprint;	/* of all cuts made */
 } UnitCutter;
 
-extern void UnitCutterAdd(UnitCutter *cutter, LeafReader *leaf, int nkeys, const void *input,
-						  bool may_slice);
+/* Add a copy of a source. */
+extern void UnitCutterAdd(UnitCutter *cutter, const CutSource *source);
 
 /*
  * The units of a group (list of Unit), with at most so many rows each if that

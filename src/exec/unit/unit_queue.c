@@ -74,14 +74,14 @@ CompareUnits(const void *a, const void *b)
  * count rows may mean to run a plan: that is not done in our memory.
  */
 static void
-MakeList(UnitQueue *queue, UnitInputs inputs)
+MakeList(UnitQueue *queue, UnitCutSources sources)
 {
 	MemoryContext old = MemoryContextSwitchTo(queue->cxt);
 	UnitCutter	cutter = {.split = queue->split,.counts = queue->counts};
 	int64	   *rows = palloc(queue->ngroups * sizeof(int64));
 	int64		total = 0;
 	int64		limit;
-	bool		can_cut = inputs(queue->arg, &cutter);
+	bool		can_cut = sources(queue->arg, &cutter);
 	bool		slice_runs = can_cut && queue->split && queue->slice_runs &&
 		UnitCutterManyRuns(&cutter, queue->ngroups);
 	List	   *units = NIL;
@@ -141,7 +141,7 @@ MakeList(UnitQueue *queue, UnitInputs inputs)
 }
 
 void
-UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitInputs inputs, void *arg)
+UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitCutSources sources, void *arg)
 {
 	/* rows may be routed to the only group of inputs that have no file */
 	queue->ngroups = Max(ngroups, 1);
@@ -156,7 +156,7 @@ UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitInputs inputs, 
 		return;
 	if (queue->cxt == NULL)
 		queue->cxt = AllocSetContextCreate(queue->parent, "bucketfdw units", ALLOCSET_SMALL_SIZES);
-	MakeList(queue, inputs);
+	MakeList(queue, sources);
 }
 
 const Unit *

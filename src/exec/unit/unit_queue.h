@@ -28,7 +28,7 @@ typedef struct UnitShared
 typedef int64 (*UnitRows) (void *arg, int ngroups, int group);
 
 /* Name what is read for all groups, so that they can be cut; false: they cannot. */
-typedef bool (*UnitInputs) (void *arg, struct UnitCutter *cutter);
+typedef bool (*UnitCutSources) (void *arg, struct UnitCutter *cutter);
 
 typedef struct Unit
 {
@@ -37,7 +37,7 @@ typedef struct Unit
 	int64		rows;			/* read for it; estimated for parts of groups */
 	int64		work;			/* rows, and pairs where they are known to be many: biggest first */
 	UnitPart	part;
-	const void *sliced;			/* the input that is read in slices; NULL: all are */
+	const void *sliced;			/* the source that is read in slices; NULL: all are */
 } Unit;
 
 typedef struct UnitQueue
@@ -84,7 +84,7 @@ extern int64 UnitLimit(const UnitShared *shared, int64 rows);
  * Start on groups 0 .. ngroups - 1, or on one when there is none.  Groups
  * larger than a process's share are cut into parts.
  */
-extern void UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitInputs inputs,
+extern void UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitCutSources sources,
 						   void *arg);
 
 /* The next unit that is ours, valid until the call after; NULL: no more. */

@@ -583,7 +583,7 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	Plan	   *child = linitial(custom_plans);
 	List	   *private = best_path->custom_private;
 	bool		final = lsecond_int(list_nth(private, PATH_MODE)) == BUCKET_AGG_FINAL;
-	BatchInputKind kind = KindOfChild(child);
+	BatchSourceKind kind = KindOfChild(child);
 	List	   *roles = NIL;
 	List	   *columns = NIL;
 	List	   *args = NIL;

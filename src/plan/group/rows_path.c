@@ -291,7 +291,7 @@ PlanBucketRows(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 {
 	CustomScan *cscan = makeNode(CustomScan);
 	Plan	   *child = linitial(custom_plans);
-	BatchInputKind kind = KindOfChild(child);
+	BatchSourceKind kind = KindOfChild(child);
 	List	   *exprs = list_nth(best_path->custom_private, PATH_EXPRS);
 	List	   *columns = AddColumns(AddColumns(NIL, (Node *) rel->reltarget->exprs), (Node *) exprs);
 	List	   *places = NIL;

@@ -141,17 +141,17 @@ AsListed(Node *node, void *context)
  * expression itself.
  */
 int
-ColumnOfChild(Plan *child, BatchInputKind kind, Node *expr)
+ColumnOfChild(Plan *child, BatchSourceKind kind, Node *expr)
 {
 	Var		   *var = (Var *) expr;
 	List	   *tlist;
 	ListCell   *lc;
 	int			i = 0;
 
-	/* a gate on a scan, see BatchInputResolve */
-	if (IsA(child, Result) && kind != BATCH_INPUT_ROUTED)
+	/* a one-time filter on a scan, see BatchSourceFind */
+	if (IsA(child, Result) && kind != BATCH_SOURCE_ROUTED)
 		child = outerPlan(child);
-	if (IsA(child, Append) || kind == BATCH_INPUT_ROUTED)
+	if (IsA(child, Append) || kind == BATCH_SOURCE_ROUTED)
 		tlist = child->targetlist;
 	else if (IsA(child, CustomScan))
 		tlist = ((CustomScan *) child)->custom_scan_tlist;
@@ -170,17 +170,17 @@ ColumnOfChild(Plan *child, BatchInputKind kind, Node *expr)
 	return -1;
 }
 
-BatchInputKind
+BatchSourceKind
 KindOfChild(Plan *child)
 {
 	if (IsA(child, Append) ||
 		(IsA(child, Result) && outerPlan(child) && IsA(outerPlan(child), Append)))
-		return BATCH_INPUT_APPEND;
-	return BATCH_INPUT_NODE;
+		return BATCH_SOURCE_APPEND;
+	return BATCH_SOURCE_NODE;
 }
 
 List *
-KeyColumns(Plan *child, BatchInputKind kind, List *exprs)
+KeyColumns(Plan *child, BatchSourceKind kind, List *exprs)
 {
 	List	   *columns = NIL;
 	ListCell   *lc;
@@ -202,8 +202,8 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	Plan	   *outer_plan = linitial(custom_plans);
 	Plan	   *inner_plan = lsecond(custom_plans);
 	List	   *routed = list_nth(private, PATH_ROUTED);
-	BatchInputKind outer_kind = linitial_int(routed) ? BATCH_INPUT_ROUTED : KindOfChild(outer_plan);
-	BatchInputKind inner_kind = lsecond_int(routed) ? BATCH_INPUT_ROUTED : KindOfChild(inner_plan);
+	BatchSourceKind outer_kind = linitial_int(routed) ? BATCH_SOURCE_ROUTED : KindOfChild(outer_plan);
+	BatchSourceKind inner_kind = lsecond_int(routed) ? BATCH_SOURCE_ROUTED : KindOfChild(inner_plan);
 	List	   *output_keys = list_nth(private, PATH_OUTPUT_KEYS);
 	List	   *merged = NIL;
 	List	   *joinquals = OrderedClauses(list_nth(private, PATH_RESIDUAL));

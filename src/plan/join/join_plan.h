@@ -6,6 +6,7 @@
 #define BF_JOIN_PLAN_H
 
 #include "exec/join/bucket_join.h"
+#include "exec/source/source_of.h"
 #include "plan/key/join_keys.h"
 
 /*
@@ -23,7 +24,7 @@ extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
  * join: its attribute number where the child is a Foreign Scan, else its
  * place in the output.
  */
-extern int	ColumnOfChild(Plan *child, BatchInputKind kind, Node *expr);
+extern int	ColumnOfChild(Plan *child, BatchSourceKind kind, Node *expr);
 
 /* The type of the join a path made with JoinPathPrivate is. */
 extern JoinType JoinPathType(const CustomPath *path);
@@ -35,10 +36,10 @@ extern JoinType JoinPathType(const CustomPath *path);
 extern bool JoinPathKeysDecide(const CustomPath *path, List **outer_relids);
 
 /* The same of a list of such expressions. */
-extern List *KeyColumns(Plan *child, BatchInputKind kind, List *exprs);
+extern List *KeyColumns(Plan *child, BatchSourceKind kind, List *exprs);
 
 /* What a bucketed child is read as. */
-extern BatchInputKind KindOfChild(Plan *child);
+extern BatchSourceKind KindOfChild(Plan *child);
 
 /* Per key, the expression that stands for it. */
 extern List *FirstVars(const BucketInput *input);

@@ -30,7 +30,7 @@ AddStretch(MergeJoin *join, MergeSide *side, bool is_left, int to, MergePairs *p
 	int			end = Min(to, side->pos + MERGE_PAIRS - pairs->n);
 	/* the right group stands where it begins as long as left rows are counted */
 	int			partner = is_left ? KeyVectorRow(&join->right.keys, join->rfrom) : MERGE_NONE;
-	MergeStretch *stretch;
+	BatchStretch *stretch;
 
 	if (end == side->pos)
 		return;

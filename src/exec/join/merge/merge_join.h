@@ -58,20 +58,10 @@ typedef struct MergeInputSpec
  * a join without further conditions, and rows without a match.
  *
  * Of a join that counts, a list is either as above or has nothing but
- * stretches of rows whose pairs were not made: nstretches > 0.  Each has rows of
- * one input; those of all stretches from one that begins a key to the next such
- * one, or the next list without stretches, or the end of the unit, have one
- * key, and each left one makes a pair with each right one.  The first entry of a
- * stretch that begins is one of these pairs; in others the other row may be
- * MERGE_NONE.
+ * stretches of rows whose pairs were not made (nstretches > 0), see
+ * BatchStretch.  The first entry of a stretch that begins is one of these pairs;
+ * in others the other row may be MERGE_NONE.
  */
-typedef struct MergeStretch
-{
-	uint16		to;				/* the entry behind its last one */
-	bool		left;			/* rows of the left input, else of the right one */
-	bool		begins;
-} MergeStretch;
-
 typedef struct MergePairs
 {
 	Batch	   *left;
@@ -83,7 +73,7 @@ typedef struct MergePairs
 	uint16		lrow[MERGE_PAIRS];
 	uint16		rrow[MERGE_PAIRS];
 	int			nstretches;
-	MergeStretch stretches[MERGE_PAIRS];
+	BatchStretch stretches[MERGE_PAIRS];
 } MergePairs;
 
 typedef struct MergeJoin MergeJoin;

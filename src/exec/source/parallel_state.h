@@ -8,28 +8,21 @@
 #define BF_PARALLEL_STATE_H
 
 #include "access/parallel.h"
-#include "exec/unit/unit_queue.h"
-#include "nodes/execnodes.h"
-
-struct BatchInput;
+#include "exec/source/batch_source.h"
 
 typedef struct ParallelState ParallelState;
 
-/* The nodes of ours below a node: the same lists in the same order in every process. */
-typedef struct ParallelNodes
+/* What is shared: the work of a source and of those below it, unit by unit. */
+typedef struct ParallelWork
 {
-	List	   *scans;			/* BucketScanState */
-	List	   *joins;			/* BucketJoinState */
-	UnitMeter  *meter;			/* of the units shared; NULL: not added yet */
-} ParallelNodes;
-
-/* Add the nodes below an input, and itself. */
-extern void ParallelNodesAdd(ParallelNodes *nodes, struct BatchInput *input);
+	BatchSource *source;
+	UnitMeter  *meter;
+} ParallelWork;
 
 /* Bytes to ask for, with so many workers at most. */
-extern Size ParallelStateSize(const ParallelNodes *nodes, int nworkers);
+extern Size ParallelStateSize(const ParallelWork *work, int nworkers);
 
-extern void ParallelStateInit(ParallelState *state, const ParallelNodes *nodes, int nworkers);
+extern void ParallelStateInit(ParallelState *state, const ParallelWork *work, int nworkers);
 
 /* The shared part of the queue of units; NULL when nothing is shared (state is NULL). */
 extern UnitShared *ParallelStateUnits(ParallelState *state);
@@ -39,15 +32,14 @@ extern UnitShared *ParallelStateUnits(ParallelState *state);
  * leader adds those of the workers that are done to its nodes'.  *state becomes
  * NULL: the memory goes away with the workers, and a rescan gets other.
  */
-extern void ParallelStateShutdown(ParallelState **state, const ParallelNodes *nodes);
+extern void ParallelStateShutdown(ParallelState **state, const ParallelWork *work);
 
 /* What a custom scan of ours that can be parallel-aware begins with. */
 typedef struct ParallelCustomState
 {
 	CustomScanState css;		/* must be first */
 	ParallelState *parallel;	/* NULL: this process does all the work */
-	/* add the nodes whose work and counters are shared; set when the state is made */
-	void		(*add_nodes) (struct ParallelCustomState *custom, ParallelNodes *nodes);
+	ParallelWork work;			/* set when the node begins, unless it is only explained */
 } ParallelCustomState;
 
 /* The CustomExecMethods of such a scan that have to do with parallel plans. */

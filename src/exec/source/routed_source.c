@@ -1,5 +1,5 @@
 /*
- * routed_input.c
+ * routed_source.c
  *	  Rows of any plan, put into bucket groups and key order while the join
  *	  runs.
  *
@@ -9,23 +9,24 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "exec/join/bucket_join_state.h"
-#include "exec/source/routed_input.h"
+#include BF_EXPLAIN_HEADER
+#include "exec/source/routed_source.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "rows/routed_sort.h"
 #include "utils/memutils.h"
+#include "utils/ruleutils.h"
 
 /* a batch ends at so many rows, or bytes of values that are copied for it */
 #define ROUTED_ROWS 2048
 #define ROUTED_BYTES (1024 * 1024)
 
-struct RoutedInput
+typedef struct RoutedSource
 {
-	PlanState  *planstate;
-	BucketJoinState *join;		/* the plan, if it is a join that is read in batches */
-	int		   *join_cols;		/* per column, that of the batches */
+	BatchSource base;			/* must be first */
+	BatchSource *below;			/* the plan, if it can be read in batches */
+	int		   *below_cols;		/* per column, that of the batches */
 	MemoryContext cxt;
 	MemoryContext rowcxt;		/* values of the row being routed */
 	MemoryContext batchcxt;		/* values of the present batch */
@@ -33,7 +34,6 @@ struct RoutedInput
 	RoutedLayout *layout;
 	RoutedKey	key;
 	bool		drop_nulls;
-	bool		keep_rows;		/* for rescans */
 
 	RoutedStore *store;			/* NULL: rows not read yet */
 	RoutedSort *sort;
@@ -49,79 +49,38 @@ struct RoutedInput
 	bool		read;			/* in some pass */
 	int64		memory_kb;		/* most memory, and files, of all passes */
 	int64		disk_kb;
-};
+} RoutedSource;
 
-RoutedInput *
-RoutedInputCreate(PlanState *planstate)
-{
-	RoutedInput *routed = palloc0(sizeof(RoutedInput));
-	Batch	   *batch = &routed->batch;
-	int			ncols;
-
-	routed->planstate = planstate;
-	routed->desc = ExecGetResultType(planstate);
-	ncols = Max(routed->desc->natts, 1);
-	routed->cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw routed input",
-										ALLOCSET_DEFAULT_SIZES);
-	routed->rowcxt = AllocSetContextCreate(routed->cxt, "bucketfdw routed row",
-										   ALLOCSET_SMALL_SIZES);
-	routed->batchcxt = AllocSetContextCreate(routed->cxt, "bucketfdw routed batch",
-											 ALLOCSET_DEFAULT_SIZES);
-	routed->layout = RoutedLayoutCreate(routed->desc);
-	routed->values = palloc(ncols * sizeof(Datum));
-	routed->nulls = palloc(ncols * sizeof(bool));
-
-	batch->ncols = routed->desc->natts;
-	batch->cols = palloc0(ncols * sizeof(ColumnVector));
-	batch->loaded = palloc0(ncols * sizeof(bool));
-	return routed;
-}
-
-/* Is the plan a join of ours that gives columns, so that it can be read in batches? */
+/* Can the plan be read in batches: a node of ours that gives nothing but their columns? */
 static void
-FindJoin(RoutedInput *routed)
+FindBelow(RoutedSource *routed)
 {
-	BucketJoinState *join = BucketJoinOf(routed->planstate);
+	BatchSource *below = BatchSourceFind(routed->base.node);
 	int		   *cols;
 	ListCell   *lc;
-	int			c = 0;
 
-	if (join == NULL || !BucketJoinGivesBatches(join))
+	if (below == NULL || below->gate != NULL || below->ops->next_of_all == NULL)
 		return;
 	cols = palloc(Max(routed->desc->natts, 1) * sizeof(int));
-	foreach(lc, routed->planstate->plan->targetlist)
+	foreach(lc, routed->base.node->plan->targetlist)
 	{
 		Var		   *var = (Var *) lfirst_node(TargetEntry, lc)->expr;
+		int			col;
 
 		if (!IsA(var, Var) || var->varno != INDEX_VAR || var->varattno <= 0)
 			return;
-		cols[c++] = var->varattno - 1;
+		col = below->ops->column ? below->ops->column(below, var->varattno - 1) : var->varattno - 1;
+		if (col < 0)
+			return;
+		cols[foreach_current_index(lc)] = col;
 	}
-	routed->join = join;
-	routed->join_cols = cols;
-}
-
-void
-RoutedInputSetKeys(RoutedInput *routed, int nkeys, const int *keycols,
-				   const KeyClass *classes, const Oid *types)
-{
-	routed->key.nkeys = nkeys;
-	routed->key.cols = keycols;
-	routed->key.classes = classes;
-	routed->key.types = types;
-	routed->sort = RoutedSortCreate(routed->layout, &routed->key);
-	FindJoin(routed);
-}
-
-void
-RoutedInputDropNulls(RoutedInput *routed)
-{
-	routed->drop_nulls = true;
+	routed->below = below;
+	routed->below_cols = cols;
 }
 
 /* Take down what was used, before it is gone. */
 static void
-NoteUsage(RoutedInput *routed)
+NoteUsage(RoutedSource *routed)
 {
 	int64		memory = (int64) RoutedStorePeakMemory(routed->store) / 1024;
 	int64		disk = RoutedStoreWritten(routed->store) / 1024 + RoutedSortDisk(routed->sort);
@@ -132,15 +91,18 @@ NoteUsage(RoutedInput *routed)
 
 /* No group is open. */
 static void
-CloseGroup(RoutedInput *routed)
+CloseGroup(RoutedSource *routed)
 {
 	RoutedSortClose(routed->sort);
 	routed->next = routed->nrows = 0;
 }
 
-void
-RoutedInputForget(RoutedInput *routed)
+/* restarted: forget all rows */
+static void
+Forget(BatchSource *source)
 {
+	RoutedSource *routed = (RoutedSource *) source;
+
 	if (routed->store == NULL)
 		return;
 	NoteUsage(routed);
@@ -149,16 +111,11 @@ RoutedInputForget(RoutedInput *routed)
 	routed->store = NULL;
 }
 
-void
-RoutedInputKeepRows(RoutedInput *routed)
+static void
+Want(BatchSource *source, int wants)
 {
-	routed->keep_rows = true;
-}
-
-bool
-RoutedInputKeepsRows(const RoutedInput *routed)
-{
-	return routed->keep_rows;
+	((RoutedSource *) source)->drop_nulls |= (wants & WANT_NO_NULL_KEYS) != 0;
+	source->keeps_rows |= (wants & WANT_KEPT_ROWS) != 0;
 }
 
 /*
@@ -167,7 +124,7 @@ RoutedInputKeepsRows(const RoutedInput *routed)
 
 /* Put a row into the store, unless it can match nothing. */
 static void
-RouteRow(RoutedInput *routed)
+RouteRow(RoutedSource *routed)
 {
 	const RoutedKey *key = &routed->key;
 	Datum	   *values = routed->values;
@@ -198,13 +155,13 @@ RouteRow(RoutedInput *routed)
 
 /* Put the rows of a plan that gives them one by one into the store. */
 static void
-RouteSlots(RoutedInput *routed)
+RouteSlots(RoutedSource *routed)
 {
 	int			natts = routed->desc->natts;
 
 	for (;;)
 	{
-		TupleTableSlot *slot = ExecProcNode(routed->planstate);
+		TupleTableSlot *slot = ExecProcNode(routed->base.node);
 		MemoryContext old;
 
 		if (TupIsNull(slot))
@@ -219,20 +176,20 @@ RouteSlots(RoutedInput *routed)
 	}
 }
 
-/* Put the rows of a join of ours into the store. */
+/* Put the rows of a node that gives batches into the store. */
 static void
-RouteBatches(RoutedInput *routed)
+RouteBatches(RoutedSource *routed)
 {
 	int			ncols = routed->desc->natts;
 	const ColumnVector **vectors = palloc(Max(ncols, 1) * sizeof(ColumnVector *));
 	Batch	   *batch;
 
-	while ((batch = BucketJoinNextBatch(routed->join)) != NULL)
+	while ((batch = routed->below->ops->next_of_all(routed->below)) != NULL)
 	{
 		MemoryContext old;
 
 		for (int c = 0; c < ncols; c++)
-			vectors[c] = BatchColumn(batch, routed->join_cols[c]);
+			vectors[c] = BatchColumn(batch, routed->below_cols[c]);
 		MemoryContextReset(routed->rowcxt);
 		old = MemoryContextSwitchTo(routed->rowcxt);
 		for (int i = 0; i < batch->nselected; i++)
@@ -253,14 +210,14 @@ RouteBatches(RoutedInput *routed)
 
 /* Read the plan to its end. */
 static void
-RouteRows(RoutedInput *routed, int ngroups)
+RouteRows(RoutedSource *routed, int ngroups)
 {
 	MemoryContext old = MemoryContextSwitchTo(routed->cxt);
 
 	routed->store = RoutedStoreCreate(routed->layout, ngroups, (Size) work_mem * 1024);
 	MemoryContextSwitchTo(old);
 	routed->read = true;
-	if (routed->join != NULL)
+	if (routed->below != NULL)
 		RouteBatches(routed);
 	else
 		RouteSlots(routed);
@@ -271,14 +228,58 @@ RouteRows(RoutedInput *routed, int ngroups)
  * Groups
  */
 
-void
-RoutedInputStart(RoutedInput *routed)
+static void
+Describe(BatchSource *source)
 {
-	CloseGroup(routed);
+	BatchSourceDescribeList(source, source->node->plan->targetlist);
 }
 
 static void
-CheckGroups(RoutedInput *routed, int ngroups)
+UseKeys(BatchSource *source, List *keys)
+{
+	RoutedSource *routed = (RoutedSource *) source;
+	Batch	   *batch = &routed->batch;
+	int			ncols;
+
+	routed->desc = ExecGetResultType(source->node);
+	ncols = Max(routed->desc->natts, 1);
+	routed->cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw routed source",
+										ALLOCSET_DEFAULT_SIZES);
+	routed->rowcxt = AllocSetContextCreate(routed->cxt, "bucketfdw routed row",
+										   ALLOCSET_SMALL_SIZES);
+	routed->batchcxt = AllocSetContextCreate(routed->cxt, "bucketfdw routed batch",
+											 ALLOCSET_DEFAULT_SIZES);
+	routed->layout = RoutedLayoutCreate(routed->desc);
+	routed->values = palloc(ncols * sizeof(Datum));
+	routed->nulls = palloc(ncols * sizeof(bool));
+
+	batch->ncols = routed->desc->natts;
+	batch->cols = palloc0(ncols * sizeof(ColumnVector));
+	batch->loaded = palloc0(ncols * sizeof(bool));
+
+	routed->key.nkeys = source->nkeys;
+	routed->key.cols = source->keycols;
+	routed->key.classes = source->keyclasses;
+	routed->key.types = source->keytypes;
+	routed->sort = RoutedSortCreate(routed->layout, &routed->key);
+	FindBelow(routed);
+}
+
+static void
+Start(BatchSource *source)
+{
+	CloseGroup((RoutedSource *) source);
+}
+
+/* No say in the number of groups. */
+static int
+Buckets(BatchSource *source)
+{
+	return 0;
+}
+
+static void
+CheckGroups(RoutedSource *routed, int ngroups)
 {
 	if (routed->store == NULL)
 		RouteRows(routed, ngroups);
@@ -287,19 +288,36 @@ CheckGroups(RoutedInput *routed, int ngroups)
 			 RoutedStoreGroups(routed->store), ngroups);
 }
 
-int64
-RoutedInputGroupRows(RoutedInput *routed, int ngroups, int group)
+static int64
+GroupRows(BatchSource *source, int ngroups, int group)
 {
+	RoutedSource *routed = (RoutedSource *) source;
+
 	CheckGroups(routed, ngroups);
 	return RoutedStoreRows(routed->store, group);
 }
 
-void
-RoutedInputOpenGroup(RoutedInput *routed, int ngroups, int group)
+/* Where rows are in no file no group can be cut. */
+static bool
+CutSources(BatchSource *source, UnitCutter *cutter, bool may_slice)
 {
+	return false;
+}
+
+static void
+OpenUnit(BatchSource *source, int ngroups, const Unit *unit)
+{
+	RoutedSource *routed = (RoutedSource *) source;
+
 	CheckGroups(routed, ngroups);
 	CloseGroup(routed);
-	RoutedSortOpen(routed->sort, routed->store, group);
+	RoutedSortOpen(routed->sort, routed->store, unit->group);
+}
+
+/* The group stays open until the next one is. */
+static void
+Close(BatchSource *source)
+{
 }
 
 /*
@@ -307,7 +325,7 @@ RoutedInputOpenGroup(RoutedInput *routed, int ngroups, int group)
  * that had to be detoasted take much memory.
  */
 static int
-GatherColumn(RoutedInput *routed, int c, int n)
+GatherColumn(RoutedSource *routed, int c, int n)
 {
 	const RoutedLayout *layout = routed->layout;
 	const RoutedColumn *col = &layout->cols[c];
@@ -353,7 +371,7 @@ GatherColumn(RoutedInput *routed, int c, int n)
 
 /* Room for the rows of a batch, made on first use. */
 static void
-MakeBatch(RoutedInput *routed)
+MakeBatch(RoutedSource *routed)
 {
 	MemoryContext old = MemoryContextSwitchTo(routed->cxt);
 	Batch	   *batch = &routed->batch;
@@ -370,7 +388,7 @@ MakeBatch(RoutedInput *routed)
 
 /* Merging compares oid keys as 64-bit numbers; in a packed row they have a sign. */
 static void
-UnsignKeys(RoutedInput *routed, int n)
+UnsignKeys(RoutedSource *routed, int n)
 {
 	for (int k = 0; k < routed->key.nkeys; k++)
 	{
@@ -383,9 +401,10 @@ UnsignKeys(RoutedInput *routed, int n)
 	}
 }
 
-Batch *
-RoutedInputNext(RoutedInput *routed)
+static Batch *
+Next(BatchSource *source, const KeyBound *bound)
 {
+	RoutedSource *routed = (RoutedSource *) source;
 	Batch	   *batch = &routed->batch;
 	MemoryContext old;
 	int			n;
@@ -413,18 +432,63 @@ RoutedInputNext(RoutedInput *routed)
 	return batch;
 }
 
-bool
-RoutedInputStats(RoutedInput *routed, int64 *memory_kb, int64 *disk_kb)
+/* As EXPLAIN VERBOSE prints an entry of the target list. */
+static char *
+KeyName(BatchSource *source, int key, int k, ExplainState *es)
 {
-	if (routed->store != NULL)
-		NoteUsage(routed);
-	*memory_kb = routed->memory_kb;
-	*disk_kb = routed->disk_kb;
-	return routed->read;
+	Plan	   *plan = source->node->plan;
+	TargetEntry *tle = list_nth_node(TargetEntry, plan->targetlist, key);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, NIL);
+
+	return deparse_expression((Node *) tle->expr, context, true, false);
 }
 
-void
-RoutedInputEnd(RoutedInput *routed)
+static List *
+BucketCounts(BatchSource *source, List *counts)
 {
-	RoutedInputForget(routed);
+	return counts;
+}
+
+/* Which side of the join is not bucketed by the key, and what keeping and sorting its rows took. */
+static void
+Explain(BatchSource *source, const char *side, ExplainState *es)
+{
+	RoutedSource *routed = (RoutedSource *) source;
+
+	ExplainPropertyText("Routed", side, es);
+	if (!es->analyze || !routed->read)
+		return;
+	if (routed->store != NULL)
+		NoteUsage(routed);
+	ExplainPropertyInteger("Sort Memory", "kB", routed->memory_kb, es);
+	if (routed->disk_kb > 0)
+		ExplainPropertyInteger("Sort Disk", "kB", routed->disk_kb, es);
+}
+
+static const BatchSourceOps routed_source_ops = {
+	.describe = Describe,
+	.use_keys = UseKeys,
+	.want = Want,
+	.start = Start,
+	.restarted = Forget,
+	.buckets = Buckets,
+	.group_rows = GroupRows,
+	.cut_sources = CutSources,
+	.open_unit = OpenUnit,
+	.next = Next,
+	.close = Close,
+	.end = Forget,
+	.key_name = KeyName,
+	.bucket_counts = BucketCounts,
+	.explain = Explain,
+};
+
+BatchSource *
+RoutedSourceCreate(PlanState *planstate)
+{
+	RoutedSource *routed = palloc0(sizeof(RoutedSource));
+
+	routed->base.ops = &routed_source_ops;
+	routed->base.planstate = routed->base.node = planstate;
+	return &routed->base;
 }
