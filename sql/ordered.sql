@@ -101,6 +101,19 @@ PREPARE o(int) AS SELECT array_agg(k) FROM (SELECT k FROM s_b WHERE k >= $1 ORDE
 SET plan_cache_mode = force_generic_plan;
 EXECUTE o(10); EXECUTE o(398); EXECUTE o(1000); EXECUTE o(NULL);
 
+-- the memory of a merge follows a small work_mem, for the planner and for a plan that is there
+CREATE FOREIGN TABLE wide_b (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '16');
+INSERT INTO wide_b SELECT i, repeat('v', 20) || i FROM generate_series(1, 200000) i;
+PREPARE wide AS SELECT k, v FROM wide_b ORDER BY k;
+SET enable_sort = off;
+SELECT measured('EXECUTE wide', 'Rows Sorted'), nodes('SELECT k, v FROM wide_b ORDER BY k', false);
+SET work_mem = '64kB';
+SELECT measured('EXECUTE wide', 'Rows Sorted'), nodes('SELECT k, v FROM wide_b ORDER BY k', false);
+RESET work_mem;
+RESET enable_sort;
+DEALLOCATE wide;
+DROP FOREIGN TABLE wide_b;
+
 -- a cached plan whose table grows: few runs, many runs, another order in new files
 INSERT INTO s_b SELECT * FROM s_h WHERE k = 10;
 INSERT INTO s_h SELECT * FROM s_h WHERE k = 10;

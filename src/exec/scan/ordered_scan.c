@@ -138,6 +138,15 @@ SortRows(OrderedScan *scan, LeafReader *leaf, ScanState *ss, int ncols, const At
 		scan->sorted = MakeSingleTupleTableSlot(slot->tts_tupleDescriptor, &TTSOpsMinimalTuple);
 }
 
+Size
+OrderedScanMemory(void)
+{
+	Size		bytes = (Size) work_mem * 1024;
+
+	/* 128 MB with the default of work_mem */
+	return Max(bytes, Min(bytes * 32, (Size) 128 * 1024 * 1024));
+}
+
 bool
 OrderedScanOpen(OrderedScan *scan, LeafReader *leaf, ScanState *ss,
 				int ncols, const AttrNumber *attnums)
@@ -147,7 +156,7 @@ OrderedScanOpen(OrderedScan *scan, LeafReader *leaf, ScanState *ss,
 
 	LeafMergeEstimate(leaf, &scan->runs, &memory);
 	if (scan->runs <= 1 || (scan->runs <= BF_MAX_MERGE_RUNS &&
-							memory <= Max((Size) work_mem * 1024, BF_MERGE_MEMORY)))
+							memory <= OrderedScanMemory()))
 	{
 		if (ManifestCommonOrder(manifest, scan->want) == scan->want->nsort)
 		{

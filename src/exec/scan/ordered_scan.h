@@ -14,8 +14,12 @@
 
 /* merging reads one block of every run at a time; beyond this rows are sorted instead */
 #define BF_MAX_MERGE_RUNS 256
-/* memory a merge may take when work_mem is less */
-#define BF_MERGE_MEMORY ((Size) 128 * 1024 * 1024)
+/*
+ * Bytes a merge may take.  A block of every run is little compared with the
+ * rows that a sort would have to hold, so it is given more than work_mem, but
+ * in proportion to it.
+ */
+extern Size OrderedScanMemory(void);
 
 typedef struct OrderedScan OrderedScan;
 

@@ -465,7 +465,7 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 	if (!bf_enable || !has_useful_pathkeys(root, rel))
 		return;
 	if (runs > BF_MAX_MERGE_RUNS ||
-		MergeMemory(rel, runs) > Max(work_mem * 1024.0, (double) BF_MERGE_MEMORY))
+		MergeMemory(rel, runs) > (double) OrderedScanMemory())
 		return;
 	pathkeys = SortPathkeys(root, rel, spec, &ncols);
 	if (pathkeys == NIL)
