@@ -96,6 +96,22 @@ SELECT damage('bad', 'cp ' || current_setting('data_directory') || '/' || path |
 FROM bucketfdw.files WHERE relid = 'b'::regclass;
 SELECT bucket, block, problem FROM bucketfdw.verify('bad', true);
 DROP FOREIGN TABLE bad;
+-- a partitioned table: its bucketed partitions, named
+CREATE TABLE parts (k int, v text) PARTITION BY RANGE (k);
+SELECT * FROM bucketfdw.verify('parts');
+CREATE TABLE parts_below PARTITION OF parts FOR VALUES FROM (0) TO (200) PARTITION BY RANGE (k);
+CREATE FOREIGN TABLE parts_1 PARTITION OF parts_below FOR VALUES FROM (0) TO (100) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+CREATE FOREIGN TABLE parts_2 PARTITION OF parts_below FOR VALUES FROM (100) TO (200) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+CREATE TABLE parts_heap PARTITION OF parts FOR VALUES FROM (200) TO (300);
+INSERT INTO parts SELECT i, 'v' FROM generate_series(0, 299) i;
+SELECT * FROM bucketfdw.verify('parts');
+UPDATE bucketfdw.manifest SET run_rows[1] = 1 WHERE relid = 'parts_1'::regclass;
+SELECT damage('parts_2', 'truncate -s 10 %');
+SELECT bucket, problem, regexp_replace(detail, '"bucketfdw/[^"]*"', 'PATH') AS detail FROM bucketfdw.verify('parts');
+SELECT bucket, problem, detail FROM bucketfdw.verify('parts_1');
+SELECT bucket, problem, detail FROM bucketfdw.verify() WHERE problem = 'count' AND bucket >= 0;
+SELECT * FROM bucketfdw.verify('heap');
+DROP TABLE parts;
 -- a manifest that does not fit
 CREATE FOREIGN TABLE odd (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
 INSERT INTO odd SELECT i, 'v' FROM generate_series(1, 10) i;

@@ -10,10 +10,12 @@
 #include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_foreign_table.h"
+#include "catalog/pg_inherits.h"
 #include "compat.h"
 #include "fmgr.h"
 #include "format/read/reader.h"
@@ -29,6 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(bucketfdw_verify);
@@ -42,6 +45,7 @@ typedef struct VerifyState
 	Relation	rel;
 	Manifest   *manifest;
 	const char *path;
+	const char *relname;		/* to be named in each defect, or NULL: the caller named it */
 	MemoryContext file_cxt;		/* reset after each file */
 	MemoryContext block_cxt;	/* reset after each block */
 } VerifyState;
@@ -68,26 +72,49 @@ Defect(VerifyState *state, int bucket, int block, const char *problem, const cha
 	values[2] = Int32GetDatum(block);
 	nulls[2] = block < 0;
 	values[3] = CStringGetTextDatum(problem);
-	values[4] = CStringGetTextDatum(detail);
+	values[4] = CStringGetTextDatum(state->relname == NULL ? detail :
+									psprintf("%s: %s", state->relname, detail));
 	tuplestore_putvalues(state->rsinfo->setResult, state->rsinfo->setDesc, values, nulls);
 }
 
 /*
- * Take over an error about a damaged or missing file; any other one is
- * raised again.  Called in PG_CATCH, in the memory context of before.
+ * Do something in the current memory context, in a subtransaction of its own:
+ * an error about a damaged or missing file becomes a defect, and false is
+ * returned; any other one is raised.
  */
-static void
-DefectFromError(VerifyState *state, int bucket, int block)
+static bool
+Attempt(VerifyState *state, int bucket, int block,
+		void (*work) (VerifyState *state, void *arg), void *arg)
 {
-	ErrorData  *error = CopyErrorData();
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
 
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		work(state, arg);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(cxt);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+	if (error == NULL)
+		return true;
 	if (error->sqlerrcode != ERRCODE_DATA_CORRUPTED && error->sqlerrcode != ERRCODE_UNDEFINED_FILE)
-		PG_RE_THROW();
-	FlushErrorState();
+		ReThrowError(error);
 	Defect(state, bucket, block,
 		   error->sqlerrcode == ERRCODE_UNDEFINED_FILE ? "missing file" : "checksum",
 		   error->detail ? psprintf("%s: %s", error->message, error->detail) : error->message);
-	FreeErrorData(error);
+	return false;
 }
 
 /* Compare what the file says of itself with the manifest. */
@@ -212,11 +239,24 @@ VerifyRows(VerifyState *state, FileReader *reader, const FileRun *run, int block
 	}
 }
 
+/* A block, and what reading it takes. */
+typedef struct BlockWork
+{
+	FileReader *reader;
+	const FileRun *run;
+	int			block;
+	ColumnBuffer **buffers;
+	LastRow    *last;
+} BlockWork;
+
 /* Decode all columns of a block, then look at its rows. */
 static void
-VerifyBlock(VerifyState *state, FileReader *reader, const FileRun *run, int block,
-			ColumnBuffer **buffers, LastRow *last)
+VerifyBlock(VerifyState *state, void *arg)
 {
+	BlockWork  *work = arg;
+	FileReader *reader = work->reader;
+	ColumnBuffer **buffers = work->buffers;
+	int			block = work->block;
 	ColumnVector *keys = palloc0(sizeof(ColumnVector) * reader->spec->nsort);
 	bool	   *is_key = palloc0(sizeof(bool) * reader->ncols);
 	ColumnVector other;
@@ -239,7 +279,7 @@ VerifyBlock(VerifyState *state, FileReader *reader, const FileRun *run, int bloc
 		if (!is_key[col])
 			FileReaderDecode(reader, block, col, buffers[reader->spec->nsort], &other, &bytes);
 	}
-	VerifyRows(state, reader, run, block, keys, last);
+	VerifyRows(state, reader, work->run, block, keys, work->last);
 }
 
 /* All blocks of a file. */
@@ -262,21 +302,14 @@ VerifyBlocks(VerifyState *state, FileReader *reader)
 		last.valid = false;
 		for (int block = run->first_block; block < run->first_block + run->nblocks; block++)
 		{
+			BlockWork	work = {reader, run, block, buffers, &last};
+
 			CHECK_FOR_INTERRUPTS();
 			MemoryContextSwitchTo(state->block_cxt);
-			PG_TRY();
-			{
-				VerifyBlock(state, reader, run, block, buffers, &last);
-			}
-			PG_CATCH();
-			{
-				MemoryContextSwitchTo(state->block_cxt);
-				DefectFromError(state, run->bucket, block);
 
-				/* nothing is known about the rows in front of the next block */
+			/* after damage nothing is known about the rows in front of the next block */
+			if (!Attempt(state, run->bucket, block, VerifyBlock, &work))
 				last.valid = false;
-			}
-			PG_END_TRY();
 			MemoryContextSwitchTo(state->file_cxt);
 			MemoryContextReset(state->block_cxt);
 		}
@@ -284,37 +317,37 @@ VerifyBlocks(VerifyState *state, FileReader *reader)
 	MemoryContextSwitchTo(old);
 }
 
+/* A file to be opened. */
+typedef struct FileWork
+{
+	const ManifestFile *want;
+	FileReader *reader;			/* the result */
+} FileWork;
+
+static void
+OpenFile(VerifyState *state, void *arg)
+{
+	FileWork   *work = arg;
+	Oid			relid = RelationGetRelid(state->rel);
+	FileSource *source = StoreOpen(relid, RelationGetRelationName(state->rel),
+								   work->want->file_id, work->want->first_bucket);
+
+	work->reader = FileReaderOpen(source, work->want->file_id, MyDatabaseId, relid);
+}
+
 static void
 VerifyFile(VerifyState *state, int file, bool quick)
 {
-	const ManifestFile *want = &state->manifest->files[file];
-	Oid			relid = RelationGetRelid(state->rel);
-	MemoryContext old = CurrentMemoryContext;
-	FileReader *volatile reader = NULL;
+	FileWork	work = {&state->manifest->files[file]};
+	MemoryContext old = MemoryContextSwitchTo(state->file_cxt);
 
-	MemoryContextSwitchTo(state->file_cxt);
-	state->path = StorePath(MyDatabaseId, relid, want->file_id, want->first_bucket);
-	PG_TRY();
+	state->path = StorePath(MyDatabaseId, RelationGetRelid(state->rel), work.want->file_id,
+							work.want->first_bucket);
+	if (Attempt(state, -1, -1, OpenFile, &work))
 	{
-		FileSource *source = StoreOpen(relid, RelationGetRelationName(state->rel),
-									   want->file_id, want->first_bucket);
-
-		reader = FileReaderOpen(source, want->file_id, MyDatabaseId, relid);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(state->file_cxt);
-		DefectFromError(state, -1, -1);
-		reader = NULL;
-	}
-	PG_END_TRY();
-
-	if (reader != NULL)
-	{
-		MemoryContextSwitchTo(state->file_cxt);
-		VerifyCounts(state, file, reader);
+		VerifyCounts(state, file, work.reader);
 		if (!quick)
-			VerifyBlocks(state, reader);
+			VerifyBlocks(state, work.reader);
 	}
 
 	/* closes the file too */
@@ -375,6 +408,23 @@ RequireVerifiable(Oid relid)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
 }
 
+/* The bucketed partitions of a partitioned table, at whatever depth; not NULL: it is one. */
+static List *
+BucketPartitions(Oid parent)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, find_all_inheritors(parent, NoLock, NULL))
+	{
+		if (IsBucketTable(lfirst_oid(lc)))
+			result = lappend_oid(result, lfirst_oid(lc));
+	}
+	if (result == NIL)
+		RequireBucketTable(parent);
+	return result;
+}
+
 /* All bucketed tables of the database that the caller may verify. */
 static List *
 AllTables(void)
@@ -398,7 +448,9 @@ AllTables(void)
 
 /*
  * One row for each defect.  quick: existence, size and headers only.  A
- * table: its owner or pg_maintain; null: all tables of which that is true.
+ * table: its owner or pg_maintain; a partitioned table: its bucketed
+ * partitions, of all of which that must be true; null: all tables of which
+ * that is true.
  */
 Datum
 bucketfdw_verify(PG_FUNCTION_ARGS)
@@ -406,10 +458,17 @@ bucketfdw_verify(PG_FUNCTION_ARGS)
 	VerifyState state = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo};
 	bool		quick = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	bool		named = !PG_ARGISNULL(0);
+	List	   *tables;
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, named ? list_make1_oid(PG_GETARG_OID(0)) : AllTables())
+	if (!named)
+		tables = AllTables();
+	else if (get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_PARTITIONED_TABLE)
+		tables = BucketPartitions(PG_GETARG_OID(0));
+	else
+		tables = list_make1_oid(PG_GETARG_OID(0));
+	foreach(lc, tables)
 	{
 		Oid			relid = lfirst_oid(lc);
 		Relation	rel = named ? OpenChecked(relid, AccessShareLock, RequireVerifiable) :
@@ -417,6 +476,10 @@ bucketfdw_verify(PG_FUNCTION_ARGS)
 
 		if (rel == NULL)
 			continue;
+
+		if (!named || relid != PG_GETARG_OID(0))
+			state.relname = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+													   RelationGetRelationName(rel));
 
 		/* of all tables, one may have gone into other hands meanwhile */
 		if (named || (IsBucketTable(relid) && MayVerify(relid)))
