@@ -9,7 +9,6 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
@@ -25,6 +24,7 @@
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "guc.h"
+#include "load/load.h"
 #include "storage/catalog.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
@@ -43,27 +43,42 @@ PGDLLEXPORT Datum bucketfdw_ddl_command(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_object_dropped(PG_FUNCTION_ARGS);
 
 /*
- * Leave the lines about our trigger and its query out of error messages: it is
- * the user's command that fails.  Returns what to restore at the end; after an
- * error core does that.
+ * Raise the error that was caught again, without the lines of its context that
+ * tell of our trigger and of its query, which calls the function named: it is
+ * the user's command that fails.  Called in PG_CATCH.
  */
-static ErrorContextCallback *
-HideTriggerContext(void)
+static void
+ReThrowWithoutTrigger(MemoryContext cxt, const char *function, const char *trigger)
 {
-	ErrorContextCallback *saved = error_context_stack;
+	ErrorData  *error;
+	char	   *from;
+	char	   *to;
 
-	/* SPI's for the query, PL/pgSQL's for the function */
-	if (saved != NULL && saved->previous != NULL)
-		error_context_stack = saved->previous->previous;
-	return saved;
+	MemoryContextSwitchTo(cxt);
+	error = CopyErrorData();
+	FlushErrorState();
+	from = error->context ? strstr(error->context, function) : NULL;
+	to = from ? strstr(from, trigger) : NULL;
+	if (to != NULL)
+	{
+		while (from > error->context && from[-1] != '\n')
+			from--;
+		to += strcspn(to, "\n");
+		if (*to == '\n')
+			memmove(from, to + 1, strlen(to));
+		else
+			*from = '\0';
+		if (error->context[0] == '\0')
+			error->context = NULL;
+	}
+	ReThrowError(error);
 }
 
 /* true if rows of the table exist, those collected in this transaction included. */
 static bool
 HasRows(Oid relid)
 {
-	if (store_seal_hook)
-		store_seal_hook(relid);
+	LoadSealTable(relid);
 	CommandCounterIncrement();
 	return ManifestHasFiles(relid);
 }
@@ -402,21 +417,14 @@ DomainAltered(Oid domain, const AlterDomainStmt *stmt, List *concerned)
 												  format_type_be(domain)));
 }
 
-/*
- * One command at its end.  concerned: tables of ours that it names, that are
- * children of what it names, or that have a column of a type that depends on
- * it.  The first argument can only come from an event trigger.
- */
-Datum
-bucketfdw_ddl_command(PG_FUNCTION_ARGS)
+/* One command at its end, see bucketfdw_ddl_command. */
+static void
+CommandDone(const CollectedCommand *command, ArrayType *array)
 {
-	CollectedCommand *command = (CollectedCommand *) PG_GETARG_POINTER(0);
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	List	   *concerned = NIL;
 	const Oid  *oids;
 	int			noids;
 	ListCell   *lc;
-	ErrorContextCallback *context = HideTriggerContext();
 
 	oids = CatalogArray(PointerGetDatum(array), OIDOID, &noids);
 	for (int i = 0; i < noids; i++)
@@ -454,7 +462,27 @@ bucketfdw_ddl_command(PG_FUNCTION_ARGS)
 				break;
 		}
 	}
-	error_context_stack = context;
+}
+
+/*
+ * One command at its end.  concerned: tables of ours that it names, that are
+ * children of what it names, or that have a column of a type that depends on
+ * it.  The first argument can only come from an event trigger.
+ */
+Datum
+bucketfdw_ddl_command(PG_FUNCTION_ARGS)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		CommandDone((CollectedCommand *) PG_GETARG_POINTER(0), PG_GETARG_ARRAYTYPE_P(1));
+	}
+	PG_CATCH();
+	{
+		ReThrowWithoutTrigger(cxt, "bucketfdw.ddl_command(", "bucketfdw.on_ddl_end()");
+	}
+	PG_END_TRY();
 	PG_RETURN_VOID();
 }
 
@@ -480,17 +508,10 @@ ColumnDropped(Oid relid, AttrNumber attnum)
 			 errhint("Write the table anew without the column with bucketfdw.create_table_as, or empty it and change its options with ALTER FOREIGN TABLE ... OPTIONS first.")));
 }
 
-/*
- * One dropped foreign table, or column of one; only for the event trigger, as
- * EXECUTE is revoked.
- */
-Datum
-bucketfdw_object_dropped(PG_FUNCTION_ARGS)
+/* One dropped foreign table (attnum 0), or column of one. */
+static void
+ObjectDropped(Oid relid, int attnum)
 {
-	Oid			relid = PG_GETARG_OID(0);
-	int			attnum = PG_GETARG_INT32(1);
-	ErrorContextCallback *context = HideTriggerContext();
-
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 	{
 		/* the spec row tells that it is ours, whatever became of its wrapper */
@@ -499,13 +520,28 @@ bucketfdw_object_dropped(PG_FUNCTION_ARGS)
 	}
 	else if (attnum == 0)
 	{
-		if (store_discard_hook)
-			store_discard_hook(relid);
+		LoadDiscard(relid);
 		ManifestDelete(relid, true, true);
 		DeadFilesDelete(relid);
 		SpecDelete(relid);
 		StoreDropAtCommit(relid);
 	}
-	error_context_stack = context;
+}
+
+/* Only for the event trigger, as EXECUTE is revoked. */
+Datum
+bucketfdw_object_dropped(PG_FUNCTION_ARGS)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		ObjectDropped(PG_GETARG_OID(0), PG_GETARG_INT32(1));
+	}
+	PG_CATCH();
+	{
+		ReThrowWithoutTrigger(cxt, "bucketfdw.object_dropped(", "bucketfdw.on_drop()");
+	}
+	PG_END_TRY();
 	PG_RETURN_VOID();
 }

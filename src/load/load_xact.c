@@ -224,8 +224,6 @@ LoadInit(void)
 {
 	RegisterXactCallback(XactCallbackLoad, NULL);
 	RegisterSubXactCallback(SubXactCallbackLoad, NULL);
-	store_discard_hook = LoadDiscard;
-	store_seal_hook = LoadSealTable;
 	LoadRowsInit();
 	LoadSealInit();
 }

@@ -67,14 +67,6 @@ extern int64 StoreReclaimGarbage(Oid relid);
  */
 extern int64 StoreCleanup(void);
 
-/*
- * Set by the load layer, which stands above this one, in LoadInit: forget the
- * collected rows of a table that is dropped or truncated; seal them before
- * ALTER looks at the files of a table.
- */
-extern void (*store_discard_hook) (Oid relid);
-extern void (*store_seal_hook) (Oid relid);
-
 /* Register transaction callbacks; once, from _PG_init. */
 extern void StoreInit(void);
 

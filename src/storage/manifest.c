@@ -429,8 +429,6 @@ ManifestDelete(Oid relid, bool all, bool unlinked)
 void
 ManifestTruncate(Oid relid)
 {
-	if (store_discard_hook)
-		store_discard_hook(relid);
 	ManifestDelete(relid, true, false);
 }
 

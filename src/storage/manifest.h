@@ -111,7 +111,8 @@ extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId c
 /*
  * Delete all manifest rows of a table that the latest snapshot sees and send
  * their files to bucketfdw.garbage (TRUNCATE, overwrite).  Needs
- * AccessExclusiveLock on the table.  Calls ForceSyncCommit.
+ * AccessExclusiveLock on the table; its collected rows are the caller's to
+ * discard.  Calls ForceSyncCommit.
  */
 extern void ManifestTruncate(Oid relid);
 

@@ -44,9 +44,6 @@ typedef struct PendingDirectory
 /* so many files wait to be fsynced together */
 #define SYNC_FILES 64
 
-void		(*store_discard_hook) (Oid relid) = NULL;
-void		(*store_seal_hook) (Oid relid) = NULL;
-
 /* all in TopMemoryContext, kept from transaction to transaction unless large */
 static PendingFile *files = NULL;
 static int	nfiles = 0;
