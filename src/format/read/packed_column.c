@@ -114,7 +114,7 @@ static bool
 is_searched(const PackedColumn *column)
 {
 	return column->nullbits == NULL && column->values.n > 0 && column->values.ops->search != NULL &&
-		IntIndexSearchable(&column->index.ints);
+		(column->index.front != NULL || IntIndexSearchable(&column->index.ints));
 }
 
 bool
