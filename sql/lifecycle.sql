@@ -258,6 +258,17 @@ SELECT (pg_stat_file(:'other' || '/0123456789abcdef_0')).size AS other,
 \set command 'cat > /dev/null; rm -r ' :other ' ' :odd '; cd ' :data '/bucketfdw; rmdir 1 4294967290x'
 COPY (SELECT 1) TO PROGRAM :'command';
 
+-- temporary files of a load leave min_free_space free, too
+SET work_mem = '64kB';
+SET bucketfdw.min_free_space = '1000TB';
+BEGIN;
+\set VERBOSITY terse
+INSERT INTO h SELECT generate_series(1, 200000);
+\set VERBOSITY default
+ROLLBACK;
+RESET work_mem;
+RESET bucketfdw.min_free_space;
+
 -- a missing file is an error, never an empty answer
 CREATE FUNCTION unlink_first(rel regclass) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

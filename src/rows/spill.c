@@ -11,6 +11,7 @@
 #include "compat.h"
 #include "miscadmin.h"
 #include "rows/spill.h"
+#include "storage/file_store.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
@@ -80,6 +81,8 @@ SpillFileCreate(RowPool *pool)
 	ResourceOwner oldowner = CurrentResourceOwner;
 	SpillFile  *spill = palloc0(sizeof(SpillFile));
 
+	/* usually on the same volume, and their rows have to be written there once more */
+	StoreCheckSpace(InvalidOid, 0, true);
 	PrepareTempTablespaces();
 
 	/* a subtransaction's owner would close the file at its end */
@@ -151,6 +154,7 @@ WriteSpill(SpillFile *spill, char *data, Size len, off_t offset)
 	{
 		int			n;
 
+		StoreCheckSpace(InvalidOid, Min(len, MAX_IO_BYTES), false);
 		errno = 0;
 		n = FileWrite(spill->vfd, data, Min(len, MAX_IO_BYTES), offset, WAIT_EVENT_BUFFILE_WRITE);
 		if (n <= 0)

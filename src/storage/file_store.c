@@ -65,12 +65,8 @@ StorePath(Oid dboid, Oid relid, uint64 file_id, int first_bucket)
 	return pstrdup(path);
 }
 
-/*
- * Error unless the volume keeps bucketfdw.min_free_space free after a write
- * of len bytes: other parts of the server must not run out of space.
- */
-static void
-CheckFreeSpace(Oid relid, size_t len, bool always)
+void
+StoreCheckSpace(Oid relid, size_t len, bool always)
 {
 	struct statvfs fs;
 	uint64		needed = (uint64) bf_min_free_space * 1024 * 1024 + len;
@@ -83,15 +79,16 @@ CheckFreeSpace(Oid relid, size_t len, bool always)
 	unchecked_bytes = 0;
 
 	/* a file system that cannot tell will fail in write, if it must */
-	if (statvfs(BF_DIRECTORY, &fs) != 0)
+	if (statvfs(BF_DIRECTORY, &fs) != 0 && statvfs(".", &fs) != 0)
 		return;
 	avail = (uint64) fs.f_bavail * fs.f_frsize;
 	if (avail >= needed)
 		return;
-	relname = get_rel_name(relid);
+	relname = OidIsValid(relid) ? get_rel_name(relid) : NULL;
 	ereport(ERROR,
 			(errcode(ERRCODE_DISK_FULL),
-			 errmsg("not enough free space to write bucketed table \"%s\"", relname ? relname : "?"),
+			 relname ? errmsg("not enough free space to write bucketed table \"%s\"", relname) :
+			 errmsg("not enough free space to sort rows for a bucketed table"),
 			 errdetail("%llu MB are free on the volume of the data directory, %llu MB are needed (bucketfdw.min_free_space is %d MB).",
 					   (unsigned long long) (avail >> 20),
 					   (unsigned long long) ((needed + (1 << 20) - 1) >> 20),
@@ -107,7 +104,7 @@ WriteOut(StoreWriter *writer, const char *data, size_t len)
 		size_t		n = Min(len, MAX_IO_BYTES);
 
 		CHECK_FOR_INTERRUPTS();
-		CheckFreeSpace(writer->relid, n, false);
+		StoreCheckSpace(writer->relid, n, false);
 		errno = 0;
 		if (FileWrite(writer->vfd, unconstify(char *, data), n, writer->offset,
 					  WAIT_EVENT_DATA_FILE_WRITE) != n)
@@ -176,7 +173,7 @@ StoreCreate(Oid relid, int first_bucket)
 		bool		created = DirectoryCreate(relid);
 
 		PendingAddDirectory(relid, created);
-		CheckFreeSpace(relid, 0, true);
+		StoreCheckSpace(relid, 0, true);
 		if (!pg_strong_random(&writer->file_id, sizeof(writer->file_id)))
 			ereport(ERROR,
 					(errcode(ERRCODE_INTERNAL_ERROR),
