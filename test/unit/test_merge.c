@@ -469,7 +469,7 @@ TakeStretches(Output *out, MergePairs *pairs, int64 *counted)
 		return false;
 	for (int s = 0; s < pairs->nstretches; s++)
 	{
-		const MergeStretch *stretch = &pairs->stretches[s];
+		const BatchStretch *stretch = &pairs->stretches[s];
 		int			side = stretch->left ? 0 : 1;
 
 		if (stretch->begins)

@@ -14,6 +14,7 @@
 #include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
+#include "vector/numeric_int.h"
 
 /* As float8_combine; n is the count of the cell that was, m of the other. */
 static void

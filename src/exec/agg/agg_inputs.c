@@ -5,11 +5,11 @@
 #include "postgres.h"
 
 #include "exec/agg/agg_inputs.h"
-#include "exec/agg/agg_numeric.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
+#include "vector/numeric_int.h"
 
 /* where so many batches in a row could not be computed at once, only one of so many is tried */
 #define PATIENCE			4

@@ -17,102 +17,7 @@
 #include "spec/numeric_form.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-
-#define DIGIT_DECIMALS		4
-
-/* digits of base 10000 of a value that is added in 128 bits */
-#define MAX_DIGITS			9
-
-/*
- * The value as an integer in units of 10^-scale, its display scale; false when
- * it is none, or more than 36 decimals are needed.
- */
-static inline bool
-SmallNumeric(Datum value, int128 *result, int *scale)
-{
-	const struct varlena *ptr = (const struct varlena *) DatumGetPointer(value);
-	const char *data = VARDATA_ANY(ptr);
-	int			ndigits = (int) ((VARSIZE_ANY_EXHDR(ptr) - sizeof(uint16)) / sizeof(uint16));
-	int			lowest;
-	int			weight;
-	uint16		header;
-	int128		sum = 0;
-	bool		exact = true;
-
-	memcpy(&header, data, sizeof(header));
-	if ((header & NUMERIC_HEADER_KIND) != NUMERIC_HEADER_SHORT)
-		return false;
-	*scale = NUMERIC_SHORT_DSCALE(header);
-	weight = NUMERIC_SHORT_WEIGHT(header);
-	if (ndigits == 0)
-	{
-		*result = 0;
-		return *scale <= DECIMAL_MAX_SCALE;
-	}
-
-	/* the digit that holds the last displayed decimal; a decimal stored behind it is left to core */
-	lowest = -((*scale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS);
-	if (*scale > DECIMAL_MAX_SCALE || weight - lowest + 1 > MAX_DIGITS || weight - ndigits + 1 < lowest)
-		return false;
-	data += sizeof(uint16);
-	if (weight - lowest < 4)
-	{
-		/* at most 16 decimals */
-		int64		small = 0;
-
-		for (int i = 0; i <= weight - lowest; i++)
-		{
-			uint16		digit = 0;
-
-			if (i < ndigits)
-				memcpy(&digit, data + i * sizeof(uint16), sizeof(digit));
-			small = small * NUMERIC_BASE + digit;
-		}
-		switch (*scale % DIGIT_DECIMALS)
-		{
-			case 1:
-				sum = small / 1000;
-				exact = small % 1000 == 0;
-				break;
-			case 2:
-				sum = small / 100;
-				exact = small % 100 == 0;
-				break;
-			case 3:
-				sum = small / 10;
-				exact = small % 10 == 0;
-				break;
-			default:
-				sum = small;
-		}
-	}
-	else
-	{
-		for (int i = 0; i <= weight - lowest; i++)
-		{
-			uint16		digit = 0;
-
-			if (i < ndigits)
-				memcpy(&digit, data + i * sizeof(uint16), sizeof(digit));
-			sum = sum * NUMERIC_BASE + digit;
-		}
-		if (*scale % DIGIT_DECIMALS != 0)
-		{
-			int128		unit = PowerOfTen(DIGIT_DECIMALS - *scale % DIGIT_DECIMALS);
-
-			exact = sum % unit == 0;
-			sum /= unit;
-		}
-	}
-	*result = (header & NUMERIC_SHORT_NEGATIVE) ? -sum : sum;
-	return exact;
-}
-
-bool
-NumericToInt128(Datum value, int128 *result, int *scale)
-{
-	return SmallNumeric(value, result, scale);
-}
+#include "vector/numeric_int.h"
 
 static NumericRest *
 RestOf(const BatchAgg *agg, AggCell *cell)
@@ -224,7 +129,7 @@ NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value)
 	int			scale;
 
 	cell->count++;
-	if (likely(SmallNumeric(value, &x, &scale)))
+	if (likely(NumericToInt128(value, &x, &scale)))
 		AddScaled(agg, cell, x, scale);
 	else
 		AddOther(agg, cell, value);
@@ -385,51 +290,4 @@ NumericSumResult(const AggCell *cell)
 		return sum;
 	return DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(sum),
 											   NumericGetDatum(rest->sum)));
-}
-
-Numeric
-NumericFromInt128(int128 value, int scale)
-{
-	/* 2^127 has 39 decimals */
-	uint16		digits[12];
-	uint16		content[13];
-	bool		negative = value < 0;
-	unsigned __int128 rest = negative ? -(unsigned __int128) value : (unsigned __int128) value;
-	int			partial = scale % DIGIT_DECIMALS;
-	int			weight = -((scale + DIGIT_DECIMALS - 1) / DIGIT_DECIMALS);	/* of the lowest digit */
-	int			ndigits = 0;
-	int			low = 0;
-	int			n = 1;
-	Size		size;
-	struct varlena *result;
-
-	Assert(scale >= 0 && scale <= 63);
-	if (partial != 0)
-	{
-		unsigned int unit = (unsigned int) PowerOfTen(partial);
-
-		digits[ndigits++] = (uint16) (rest % unit) * (uint16) PowerOfTen(DIGIT_DECIMALS - partial);
-		rest /= unit;
-	}
-	for (; rest != 0; rest /= NUMERIC_BASE)
-		digits[ndigits++] = (uint16) (rest % NUMERIC_BASE);
-	while (ndigits > 0 && digits[ndigits - 1] == 0)
-		ndigits--;
-	while (low < ndigits && digits[low] == 0)
-		low++;
-	if (ndigits == 0)
-		content[0] = (uint16) (NUMERIC_HEADER_SHORT | (scale << 7));
-	else
-	{
-		weight += ndigits - 1;
-		content[0] = (uint16) (NUMERIC_HEADER_SHORT | (negative ? NUMERIC_SHORT_NEGATIVE : 0) | (scale << 7) |
-							   (weight & 0x7F));
-		for (int i = ndigits - 1; i >= low; i--)
-			content[n++] = digits[i];
-	}
-	size = VARHDRSZ + n * sizeof(uint16);
-	result = palloc(size);
-	SET_VARSIZE(result, size);
-	memcpy(VARDATA(result), content, n * sizeof(uint16));
-	return (Numeric) result;
 }

@@ -36,13 +36,4 @@ extern Numeric NumericSumResult(const AggCell *cell);
 /* Are all of the values numbers? */
 extern bool NumericSumIsFinite(const AggCell *cell);
 
-/*
- * A numeric (not compressed) as an integer in units of 10^-scale, its display
- * scale; false when it is none, or more than 36 decimals are needed.
- */
-extern bool NumericToInt128(Datum value, int128 *result, int *scale);
-
-/* value * 10^-scale with that display scale, as core stores it; scale is 0 to 63. */
-extern Numeric NumericFromInt128(int128 value, int scale);
-
 #endif							/* BF_AGG_NUMERIC_H */

@@ -4,7 +4,11 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/block_cursor.h"
+#include "exec/scan/block/block_cursor.h"
+#include "exec/scan/leaf_reader.h"
+#include "exec/scan/merge/cursor_set.h"
+#include "exec/scan/merge/merge_passes.h"
+#include "exec/scan/merge/run_merge.h"
 #include "guc.h"
 #include "miscadmin.h"
 #include "storage/file_store.h"
@@ -88,7 +92,7 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	leaf->prune = palloc0(Max(manifest->nspecs, 1) * sizeof(uint8 *));
 	leaf->nbuckets = Max(ManifestBuckets(manifest), 1);
 	leaf->touched = palloc0(leaf->nbuckets * sizeof(bool));
-	leaf->unit = palloc(Max(manifest->nruns, 1) * sizeof(int));
+	leaf->runs = palloc(Max(manifest->nruns, 1) * sizeof(int));
 	leaf->all_nulls = palloc(BF_BATCH_ROWS * sizeof(bool));
 	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
 	leaf->zeros = palloc0(BF_BATCH_ROWS * sizeof(Datum));
@@ -133,17 +137,6 @@ RunWanted(LeafReader *leaf, const ManifestRun *run)
 	const uint8 *bits = leaf->prune[leaf->manifest->files[run->file].spec];
 
 	return bits == NULL || (bits[run->bucket / 8] & (1 << (run->bucket % 8))) != 0;
-}
-
-void
-LeafCountersAdd(LeafCounters *sum, const LeafCounters *add)
-{
-	sum->blocks_read += add->blocks_read;
-	sum->blocks_skipped += add->blocks_skipped;
-	sum->bytes_read += add->bytes_read;
-	sum->rows_removed += add->rows_removed;
-	sum->max_runs = Max(sum->max_runs, add->max_runs);
-	sum->peak_memory = Max(sum->peak_memory, add->peak_memory);
 }
 
 void
@@ -300,23 +293,6 @@ LeafCutSource(LeafReader *leaf, CutSource *source)
 	source->may_slice_runs = source->may_slice && !leaf->countable;
 }
 
-void
-LeafCursorsAllocate(LeafReader *leaf, int n)
-{
-	leaf->cursors = MemoryContextAllocZero(leaf->cxt, Max(n, 1) * sizeof(BlockCursor));
-	leaf->ncursors = 0;
-}
-
-void
-LeafCursorsFree(LeafReader *leaf)
-{
-	for (int i = 0; i < leaf->ncursors; i++)
-		BlockCursorStop(leaf, &leaf->cursors[i]);
-	pfree(leaf->cursors);
-	leaf->cursors = NULL;
-	leaf->ncursors = 0;
-}
-
 /* Make the index of runs: a counting sort by spec and bucket. */
 static RunIndex *
 MakeRunIndex(LeafReader *leaf)
@@ -363,13 +339,13 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 	Manifest   *m = leaf->manifest;
 	bool		all_pruned = true;
 
-	leaf->nunit = 0;
+	leaf->nruns = 0;
 	leaf->at = 0;
 	if (ngroups > 1)
 	{
-		const int  *runs = LeafGroupRuns(leaf, ngroups, group, &leaf->nunit);
+		const int  *runs = LeafGroupRuns(leaf, ngroups, group, &leaf->nruns);
 
-		memcpy(leaf->unit, runs, leaf->nunit * sizeof(int));
+		memcpy(leaf->runs, runs, leaf->nruns * sizeof(int));
 		return;
 	}
 	for (int i = 0; i < m->nspecs; i++)
@@ -379,7 +355,7 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 		for (int r = 0; r < m->nruns; r++)
 		{
 			if (RunWanted(leaf, &m->runs[r]))
-				leaf->unit[leaf->nunit++] = r;
+				leaf->runs[leaf->nruns++] = r;
 		}
 		return;
 	}
@@ -399,12 +375,12 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 			else if (bits[b / 8] & (1 << (b % 8)))
 			{
 				for (int at = first[b]; at < first[b + 1]; at++)
-					leaf->unit[leaf->nunit++] = leaf->run_index->runs[at];
+					leaf->runs[leaf->nruns++] = leaf->run_index->runs[at];
 			}
 		}
 	}
-	if (leaf->nunit > 1)
-		qsort(leaf->unit, leaf->nunit, sizeof(int), CompareInts);
+	if (leaf->nruns > 1)
+		qsort(leaf->runs, leaf->nruns, sizeof(int), CompareInts);
 }
 
 /* Share out the runs of the unit: each is a piece, or several when it is large. */
@@ -417,20 +393,20 @@ MakePieces(LeafReader *leaf)
 	int64		n = 0;
 	uint64		fingerprint;
 
-	for (int i = 0; i < leaf->nunit; i++)
-		rows += m->runs[leaf->unit[i]].rows;
+	for (int i = 0; i < leaf->nruns; i++)
+		rows += m->runs[leaf->runs[i]].rows;
 	limit = UnitLimit(leaf->shared, rows);
 	if (limit == 0)
 		limit = Max(rows, 1);
-	for (int i = 0; i < leaf->nunit; i++)
-		n += m->runs[leaf->unit[i]].rows / limit + 1;
+	for (int i = 0; i < leaf->nruns; i++)
+		n += m->runs[leaf->runs[i]].rows / limit + 1;
 	if (leaf->pieces != NULL)
 		pfree(leaf->pieces);
 	leaf->pieces = MemoryContextAllocExtended(leaf->cxt, n * sizeof(RunPiece), MCXT_ALLOC_HUGE);
 	leaf->npieces = 0;
-	for (int i = 0; i < leaf->nunit; i++)
+	for (int i = 0; i < leaf->nruns; i++)
 	{
-		int			run = leaf->unit[i];
+		int			run = leaf->runs[i];
 		int			nslices = (int) (m->runs[run].rows / limit) + 1;
 
 		CHECK_FOR_INTERRUPTS();
@@ -443,7 +419,7 @@ MakePieces(LeafReader *leaf)
 			piece->nslices = nslices;
 		}
 	}
-	fingerprint = ((uint64) leaf->nunit << 32) ^ (uint64) leaf->npieces;
+	fingerprint = ((uint64) leaf->nruns << 32) ^ (uint64) leaf->npieces;
 	UnitSharedCheck(leaf->shared, fingerprint << 1);
 }
 
@@ -464,7 +440,7 @@ static int
 RunAt(LeafReader *leaf)
 {
 	if (leaf->shared == NULL)
-		return leaf->at < leaf->nunit ? leaf->unit[leaf->at] : -1;
+		return leaf->at < leaf->nruns ? leaf->runs[leaf->at] : -1;
 	return leaf->at < leaf->npieces ? leaf->pieces[leaf->at].run : -1;
 }
 
@@ -480,7 +456,7 @@ LeafOpenAll(LeafReader *leaf, UnitShared *shared)
 		MakePieces(leaf);
 		leaf->at = NextRun(leaf);
 	}
-	LeafCursorsAllocate(leaf, 1);
+	CursorSetAllocate(leaf, 1);
 }
 
 /* Prepare to read a part of a group. */
@@ -490,22 +466,22 @@ SetPart(LeafReader *leaf, const UnitPart *part)
 	const BucketSpec *spec;
 
 	memset(&leaf->part, 0, sizeof(UnitPart));
-	if (part == NULL || leaf->nunit == 0)
+	if (part == NULL || leaf->nruns == 0)
 		return;
 	leaf->part = *part;
 	if (part->nslices > 1 && part->by_runs)
 	{
 		int			n = 0;
 
-		for (int i = part->slice; i < leaf->nunit; i += part->nslices)
-			leaf->unit[n++] = leaf->unit[i];
-		leaf->nunit = n;
+		for (int i = part->slice; i < leaf->nruns; i += part->nslices)
+			leaf->runs[n++] = leaf->runs[i];
+		leaf->nruns = n;
 		leaf->part.nslices = 0;
 	}
-	if (leaf->partcols != NULL || leaf->nunit == 0)
+	if (leaf->partcols != NULL || leaf->nruns == 0)
 		return;
 	/* all files are sorted by the same keys */
-	spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->unit[0]].file].spec];
+	spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->runs[0]].file].spec];
 	leaf->partcols = MemoryContextAlloc(leaf->cxt, spec->nkeys * sizeof(int));
 	for (int k = 0; k < Min(spec->nkeys, leaf->nkeys); k++)
 		leaf->partcols[k] = ReadColumn(leaf, spec->sort[k].attnum);
@@ -518,20 +494,20 @@ LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPar
 	leaf->nkeys = nkeys;
 	leaf->ramp = 0;
 	CollectRuns(leaf, ngroups, group);
-	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nunit);
+	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nruns);
 	SetPart(leaf, part);
-	if (leaf->nunit > MERGE_FAN_IN)
+	if (leaf->nruns > MERGE_FAN_IN)
 	{
 		MergePassesOpen(leaf);
 		return;
 	}
-	LeafCursorsAllocate(leaf, leaf->nunit);
-	for (int i = 0; i < leaf->nunit; i++)
+	CursorSetAllocate(leaf, leaf->nruns);
+	for (int i = 0; i < leaf->nruns; i++)
 	{
-		BlockCursorStart(leaf, &leaf->cursors[i], leaf->unit[i]);
+		BlockCursorStart(leaf, &leaf->cursors[i], leaf->runs[i]);
 		leaf->ncursors = i + 1;
 	}
-	if (leaf->nunit > 1)
+	if (leaf->nruns > 1)
 	{
 		MergeSpoolWide(leaf);
 		RunMergeOpen(leaf);
@@ -628,9 +604,9 @@ LeafNextBatch(LeafReader *leaf, const KeyBound *bound)
 
 	if (!leaf->sorted)
 		return NextUnsorted(leaf);
-	if (leaf->nunit == 0)
+	if (leaf->nruns == 0)
 		return NULL;
-	if (leaf->nunit > 1)
+	if (leaf->nruns > 1)
 		return RunMergeNext(leaf, bound);
 
 	/* a single run passes through untouched */
@@ -654,17 +630,17 @@ LeafClose(LeafReader *leaf)
 		RunMergeClose(leaf);
 	if (leaf->spool_cxt != NULL)
 		MergePassesClose(leaf);
-	LeafCursorsFree(leaf);
-	for (int i = 0; i < leaf->nunit; i++)
+	CursorSetFree(leaf);
+	for (int i = 0; i < leaf->nruns; i++)
 	{
-		int			f = leaf->manifest->runs[leaf->unit[i]].file;
+		int			f = leaf->manifest->runs[leaf->runs[i]].file;
 
 		/* a file of one run will not be needed for another bucket */
 		if (!leaf->rescanned &&
 			leaf->files[f] != NULL && leaf->files[f]->reader->nruns == 1)
 			LeafFileClose(leaf, f);
 	}
-	leaf->nunit = 0;
+	leaf->nruns = 0;
 	memset(&leaf->part, 0, sizeof(UnitPart));
 }
 

@@ -9,26 +9,14 @@
 #ifndef BF_LEAF_READER_H
 #define BF_LEAF_READER_H
 
-#include "exec/scan/leaf_qual.h"
+#include "exec/scan/block/leaf_counters.h"
+#include "exec/scan/block/leaf_qual.h"
 #include "exec/unit/unit_cutter.h"
 #include "format/read/reader.h"
 #include "storage/manifest.h"
 #include "utils/relcache.h"
 #include "vector/batch.h"
 #include "vector/key_vector.h"
-
-typedef struct LeafReader LeafReader;
-
-/* What was read so far; printed by EXPLAIN ANALYZE. */
-typedef struct LeafCounters
-{
-	int64		blocks_read;
-	int64		blocks_skipped;
-	uint64		bytes_read;
-	int64		rows_removed;	/* by batch quals */
-	int			max_runs;		/* most runs merged for one group */
-	Size		peak_memory;	/* bytes of decoded vectors, at most */
-} LeafCounters;
 
 /*
  * Make a reader.  attnums are the columns wanted; column i of its batches is
@@ -105,9 +93,6 @@ extern Batch *LeafNextBatch(LeafReader *leaf, const KeyBound *bound);
 
 /* End the unit: closes files that serve one bucket only, keeps shared ones. */
 extern void LeafClose(LeafReader *leaf);
-
-/* Add counters of one process to those of another; peaks are the greater of the two. */
-extern void LeafCountersAdd(LeafCounters *sum, const LeafCounters *add);
 
 extern const LeafCounters *LeafReaderCounters(LeafReader *leaf);
 extern Manifest *LeafReaderManifest(LeafReader *leaf);

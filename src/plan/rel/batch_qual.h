@@ -5,7 +5,7 @@
 #ifndef BF_BATCH_QUAL_H
 #define BF_BATCH_QUAL_H
 
-#include "exec/scan/leaf_qual.h"
+#include "exec/scan/block/leaf_qual.h"
 #include "nodes/pathnodes.h"
 
 /*

@@ -8,9 +8,9 @@
  */
 #include "postgres.h"
 
-#include "exec/agg/agg_numeric.h"
 #include "exec/agg/expr/decimal_ops.h"
 #include "utils/memutils.h"
+#include "vector/numeric_int.h"
 
 /* Run a statement for each of the rows, whose number is "row". */
 #define FOR_EACH_ROW(at, stmt) \

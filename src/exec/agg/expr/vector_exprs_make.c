@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "exec/agg/agg_numeric.h"
 #include "exec/agg/expr/vector_exprs_private.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -13,6 +12,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "vector/numeric_int.h"
 
 VectorExprs *
 VectorExprsCreate(const VectorSlot *vars, PlanState *parent)

@@ -88,10 +88,13 @@ typedef enum MergeStep
 extern MergeStep MergeSome(MergeJoin *join, MergePairs *pairs);
 
 /*
- * Read on until the side has an entry; false at the end of the input.  A
+ * merge_fetch.c: read on until the side has an entry; false at the end of the input.  A
  * preserved side reads all its rows; others may skip to the bound.
  */
 extern bool MergeFetch(MergeJoin *join, MergeSide *side, const KeyBound *bound);
+
+/* The side's present key, for the other side to skip to; NULL if there is none. */
+extern const KeyBound *MergePresentKey(MergeSide *side);
 
 /* Copy the present key of the right side to store_key. */
 extern void MergeKeepKey(MergeJoin *join);

@@ -15,8 +15,9 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/block_cursor.h"
-#include "exec/scan/merge/group_store.h"
+#include "exec/scan/merge/cursor_set.h"
+#include "exec/scan/merge/merge_passes.h"
+#include "exec/scan/merge/run_merge.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -45,36 +46,6 @@ MakeStore(LeafReader *leaf, Size limit)
 	pfree(typlen);
 	pfree(typbyval);
 	return store;
-}
-
-/* Let a cursor read a store; in the current context. */
-static void
-ReadStore(LeafReader *leaf, BlockCursor *cursor, GroupStore *store)
-{
-	cursor->run = -1;
-	cursor->store = store;
-	cursor->next = 0;
-	cursor->end = GroupStoreChunks(store);
-	cursor->spooled = palloc0(sizeof(LeafBlock));
-	cursor->spooled->leaf = leaf;
-}
-
-Size
-MergeBlockMemory(LeafReader *leaf, const LeafFile *file, int blockno)
-{
-	const Manifest *m = leaf->manifest;
-	Size		row_bytes = (Size) (m->raw_bytes / Max(m->rows, 1)) + 1;
-	Size		memory = 0;
-
-	for (int c = 0; c < leaf->ncols; c++)
-	{
-		if (file->filecols[c] >= 0)
-			memory += FileReaderColumnMemory(file->reader, blockno, file->filecols[c], row_bytes);
-	}
-	/* images of keys that are not numbers */
-	if (!file->reader->cols[file->sortcols[0]].typbyval)
-		memory += file->reader->blocks[blockno].nrows * sizeof(int64);
-	return memory;
 }
 
 /* What the largest block of a run takes beyond what every run has. */
@@ -124,7 +95,7 @@ SpoolRun(LeafReader *leaf, BlockCursor *cursor)
 		cursor->block = NULL;
 	}
 	BlockCursorStop(leaf, cursor);
-	ReadStore(leaf, cursor, store);
+	CursorReadStore(leaf, cursor, store);
 }
 
 void
@@ -168,10 +139,10 @@ MergePortion(LeafReader *leaf, int from, int to, Size limit)
 	Batch	   *batch;
 
 	leaf->spool_cxt = NULL;
-	LeafCursorsAllocate(leaf, to - from);
+	CursorSetAllocate(leaf, to - from);
 	for (int i = from; i < to; i++)
 	{
-		BlockCursorStart(leaf, &leaf->cursors[i - from], leaf->unit[i]);
+		BlockCursorStart(leaf, &leaf->cursors[i - from], leaf->runs[i]);
 		leaf->ncursors = i - from + 1;
 	}
 	MergeSpoolWide(leaf);
@@ -186,7 +157,7 @@ MergePortion(LeafReader *leaf, int from, int to, Size limit)
 	RunMergeClose(leaf);
 	if (leaf->spool_cxt != NULL)
 		MergePassesClose(leaf);
-	LeafCursorsFree(leaf);
+	CursorSetFree(leaf);
 	leaf->spool_cxt = passes;
 	return store;
 }
@@ -194,7 +165,7 @@ MergePortion(LeafReader *leaf, int from, int to, Size limit)
 void
 MergePassesOpen(LeafReader *leaf)
 {
-	int			nstores = (leaf->nunit + MERGE_FAN_IN - 1) / MERGE_FAN_IN;
+	int			nstores = (leaf->nruns + MERGE_FAN_IN - 1) / MERGE_FAN_IN;
 	Size		limit = (Size) work_mem * 1024 / nstores;
 	GroupStore **stores;
 	MemoryContext old;
@@ -205,26 +176,14 @@ MergePassesOpen(LeafReader *leaf)
 	stores = palloc(nstores * sizeof(GroupStore *));
 	for (int s = 0; s < nstores; s++)
 		stores[s] = MergePortion(leaf, s * MERGE_FAN_IN,
-								 Min((s + 1) * MERGE_FAN_IN, leaf->nunit), limit);
+								 Min((s + 1) * MERGE_FAN_IN, leaf->nruns), limit);
 
-	LeafCursorsAllocate(leaf, nstores);
+	CursorSetAllocate(leaf, nstores);
 	for (int s = 0; s < nstores; s++)
-		ReadStore(leaf, &leaf->cursors[s], stores[s]);
+		CursorReadStore(leaf, &leaf->cursors[s], stores[s]);
 	leaf->ncursors = nstores;
 	RunMergeOpen(leaf);
 	MemoryContextSwitchTo(old);
-}
-
-bool
-SpooledCursorNext(BlockCursor *cursor)
-{
-	cursor->block = NULL;
-	if (cursor->next >= cursor->end)
-		return false;
-	cursor->block = cursor->spooled;
-	cursor->block->batch = *GroupStoreChunk(cursor->store, cursor->next++);
-	cursor->pos = 0;
-	return true;
 }
 
 void

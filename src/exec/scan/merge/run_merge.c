@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include "exec/scan/merge/cursor_set.h"
+#include "exec/scan/merge/run_merge.h"
 #include "exec/scan/merge/run_window.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -55,9 +57,6 @@ typedef struct MergeState
 	RunWindow  *window;			/* made at first use */
 	LeafBlock  *retired;
 	Size		retired_memory;
-	KeyClass   *classes;		/* of the key columns */
-	Oid		   *types;
-	int		   *cols;
 	uint8	   *flags;			/* BF_SORT_*, NULL: all ascending, nulls last */
 } MergeState;
 
@@ -176,28 +175,6 @@ SiftDown(LeafReader *leaf, MergeState *merge, int at)
 	heap[at] = node;
 }
 
-bool
-RunMergeReadBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
-{
-	MergeState *merge = leaf->merge;
-	LeafBlock  *block;
-
-	if (!(cursor->store ? SpooledCursorNext(cursor) : BlockCursorNext(leaf, cursor, bound)))
-		return false;
-	block = cursor->block;
-	if (cursor->store == NULL)
-		block->expected = MergeBlockMemory(leaf, cursor->file, block->blockno);
-	if (block->keys.cols == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(cursor->store ? leaf->spool_cxt : leaf->cxt);
-
-		KeyVectorInit(&block->keys, leaf->nkeys, merge->cols, merge->classes, merge->types);
-		MemoryContextSwitchTo(old);
-	}
-	KeyVectorFill(&block->keys, &block->batch, true);
-	return true;
-}
-
 /* Read the cursor's next block; the batch may still point into the present one. */
 static bool
 AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
@@ -209,7 +186,7 @@ AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const Key
 		merge->retired = cursor->block;
 		cursor->block = NULL;
 	}
-	return RunMergeReadBlock(leaf, cursor, bound);
+	return CursorReadBlock(leaf, cursor, bound);
 }
 
 /* The same when nothing points into the present one. */
@@ -219,7 +196,7 @@ ReplaceBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 	if (cursor->store == NULL)
 		LeafBlockRelease(leaf, cursor->block);
 	cursor->block = NULL;
-	return RunMergeReadBlock(leaf, cursor, bound);
+	return CursorReadBlock(leaf, cursor, bound);
 }
 
 static void
@@ -235,7 +212,7 @@ BuildHeap(LeafReader *leaf, MergeState *merge)
 		if (cursor->block != NULL)
 			node->k64 = cursor->block->keys.k64[cursor->pos];
 		else if (merge->lazy && cursor->next < cursor->end)
-			node->k64 = BlockCursorFirstImage(cursor, merge->classes[0], merge->types[0]);
+			node->k64 = BlockCursorFirstImage(cursor, leaf->keyclasses[0], leaf->keytypes[0]);
 		else
 			continue;
 		merge->nheap++;
@@ -250,7 +227,7 @@ GetMergeState(LeafReader *leaf)
 {
 	MergeState *merge = leaf->merge;
 	MemoryContext old;
-	BucketSpec *spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->unit[0]].file].spec];
+	BucketSpec *spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->runs[0]].file].spec];
 
 	if (merge != NULL)
 		return merge;
@@ -270,9 +247,9 @@ GetMergeState(LeafReader *leaf)
 		merge->values[c] = palloc(MERGE_ROWS * sizeof(Datum));
 		merge->nulls[c] = palloc(MERGE_ROWS * sizeof(bool));
 	}
-	merge->classes = palloc(leaf->nkeys * sizeof(KeyClass));
-	merge->types = palloc(leaf->nkeys * sizeof(Oid));
-	merge->cols = palloc(leaf->nkeys * sizeof(int));
+	leaf->keyclasses = palloc(leaf->nkeys * sizeof(KeyClass));
+	leaf->keytypes = palloc(leaf->nkeys * sizeof(Oid));
+	leaf->keycols = palloc(leaf->nkeys * sizeof(int));
 	for (int k = 0; k < leaf->nkeys; k++)
 	{
 		int			c;
@@ -284,15 +261,15 @@ GetMergeState(LeafReader *leaf)
 		}
 		if (c == leaf->ncols)
 			elog(ERROR, "key column %d of a merge is not read", spec->sort[k].attnum);
-		merge->cols[k] = c;
-		merge->classes[k] = spec->sort[k].keyclass;
-		merge->types[k] = spec->sort[k].typid;
+		leaf->keycols[k] = c;
+		leaf->keyclasses[k] = spec->sort[k].keyclass;
+		leaf->keytypes[k] = spec->sort[k].typid;
 		if (spec->sort[k].flags != 0 && merge->flags == NULL)
 			merge->flags = palloc0(leaf->nkeys * sizeof(uint8));
 		if (merge->flags != NULL)
 			merge->flags[k] = spec->sort[k].flags;
 	}
-	merge->exact = leaf->nkeys == 1 && KeyClassIsFixed(merge->classes[0]);
+	merge->exact = leaf->nkeys == 1 && KeyClassIsFixed(leaf->keyclasses[0]);
 	leaf->merge = merge;
 	MemoryContextSwitchTo(old);
 	return merge;
@@ -376,7 +353,7 @@ OpenWindow(LeafReader *leaf, MergeState *merge)
 	{
 		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
 
-		merge->window = RunWindowCreate(leaf, merge->cols[0], merge->classes[0], merge->types[0]);
+		merge->window = RunWindowCreate(leaf, leaf->keycols[0], leaf->keyclasses[0], leaf->keytypes[0]);
 		MemoryContextSwitchTo(old);
 	}
 	RunWindowOpen(merge->window);

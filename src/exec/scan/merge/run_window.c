@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "exec/scan/merge/cursor_set.h"
 #include "exec/scan/merge/run_window_private.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -104,7 +105,7 @@ CursorReady(RunWindow *window, int c, const KeyBound *bound, int64 image)
 				LeafBlockRelease(leaf, cursor->block);
 			cursor->block = NULL;
 		}
-		if (!RunMergeReadBlock(leaf, cursor, bound))
+		if (!CursorReadBlock(leaf, cursor, bound))
 			return false;
 		window->selected |= cursor->block->keys.rows != NULL;
 		for (int col = 0; col < leaf->ncols; col++)

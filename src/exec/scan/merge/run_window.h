@@ -8,7 +8,7 @@
 #ifndef BF_RUN_WINDOW_H
 #define BF_RUN_WINDOW_H
 
-#include "exec/scan/block_cursor.h"
+#include "exec/scan/block/block_cursor.h"
 
 typedef struct RunWindow RunWindow;
 

@@ -3,16 +3,18 @@
  *	  Blocks of one run, one after the other: skip what cannot matter, apply
  *	  batch quals, leave the other columns for later.
  *
- * Internal to src/exec/.
+ * Internal to src/exec/scan/.
  */
 #ifndef BF_BLOCK_CURSOR_H
 #define BF_BLOCK_CURSOR_H
 
-#include "exec/scan/leaf_qual.h"
-#include "exec/scan/leaf_reader.h"
-#include "exec/unit/key_cut.h"
+#include "exec/scan/block/leaf_counters.h"
+#include "exec/scan/block/leaf_qual.h"
+#include "exec/unit/unit_queue.h"
 #include "format/read/reader.h"
 #include "lib/ilist.h"
+#include "storage/manifest.h"
+#include "utils/relcache.h"
 #include "vector/key_vector.h"
 
 /* A file of the manifest, open. */
@@ -36,7 +38,7 @@ typedef struct LeafFile
 typedef struct LeafBlock
 {
 	Batch		batch;			/* load_arg points back to this struct */
-	struct LeafReader *leaf;
+	LeafReader *leaf;
 	LeafFile   *file;			/* NULL: holds nothing that could be used again */
 	int			blockno;
 	ColumnBuffer **buffers;		/* one per column */
@@ -97,8 +99,8 @@ struct LeafReader
 	/* the unit being read */
 	bool		sorted;
 	int			nkeys;
-	int			nunit;			/* runs of the unit */
-	int		   *unit;			/* their indexes in Manifest.runs */
+	int			nruns;			/* runs of the unit */
+	int		   *runs;			/* their indexes in Manifest.runs */
 	int			at;				/* file order: next of them, or of the pieces */
 	UnitShared *shared;			/* file order: where pieces are claimed; NULL: all are ours */
 	int			npieces;
@@ -110,6 +112,9 @@ struct LeafReader
 	MemoryContext spool_cxt;	/* of runs that are read from temporary files; NULL: none */
 	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
+	int		   *keycols;		/* then, batch columns of the keys */
+	KeyClass   *keyclasses;
+	Oid		   *keytypes;
 
 	dlist_head	points[3];		/* columns that lookups keep packed, by PointKind */
 	Size		point_memory;
@@ -124,57 +129,61 @@ struct LeafReader
 };
 
 /* Open (or find open) a file of the manifest; closes one that is not in use when many are open. */
-extern LeafFile *LeafFileGet(struct LeafReader *leaf, int file);
-extern void LeafFileClose(struct LeafReader *leaf, int file);
+extern LeafFile *LeafFileGet(LeafReader *leaf, int file);
+extern void LeafFileClose(LeafReader *leaf, int file);
 
-extern void BlockCursorStart(struct LeafReader *leaf, BlockCursor *cursor, int run);
+extern void BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int run);
 
 /* Release the cursor's block and its hold on the file; harmless twice. */
-extern void BlockCursorStop(struct LeafReader *leaf, BlockCursor *cursor);
+extern void BlockCursorStop(LeafReader *leaf, BlockCursor *cursor);
 
 /*
  * Move to the next block with a selected row; false at the end of the run.
  * The old block is not released.  With a bound, blocks wholly below it are
  * passed over.
  */
-extern bool BlockCursorNext(struct LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
+extern bool BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
 
 /*
  * A block to read into, not on the free list; one that holds this block
  * already, when there is one (its file and blockno say so).
  */
-extern LeafBlock *LeafBlockGet(struct LeafReader *leaf, const LeafFile *file, int blockno);
-extern void LeafBlockRelease(struct LeafReader *leaf, LeafBlock *block);
+extern LeafBlock *LeafBlockGet(LeafReader *leaf, const LeafFile *file, int blockno);
+extern void LeafBlockRelease(LeafReader *leaf, LeafBlock *block);
+
+/*
+ * block_quals.c
+ */
 
 /* Can the quals hold for no row of the block, by its statistics? */
-extern bool BlockCanSkip(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+extern bool BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno);
 
 /* A block is read: count it, and verify its order if that is wanted. */
-extern void BlockIsRead(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+extern void BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno);
 
 /*
  * Narrow the selection of a batch of rows of the cursor's run by the quals,
  * except those whose bits are set in done.
  */
-extern void BlockApplyQuals(struct LeafReader *leaf, BlockCursor *cursor, Batch *batch,
+extern void BlockApplyQuals(LeafReader *leaf, BlockCursor *cursor, Batch *batch,
 							uint16 *selection, uint64 done);
 
 /* Lookups (point_read.c): find the quals they use, when a file was opened; and drop what is kept of it. */
-extern void LeafFileFindPoints(struct LeafReader *leaf, LeafFile *file);
-extern void LeafFileForgetPoints(struct LeafReader *leaf, LeafFile *file);
+extern void LeafFileFindPoints(LeafReader *leaf, LeafFile *file);
+extern void LeafFileForgetPoints(LeafReader *leaf, LeafFile *file);
 
 /*
  * The rows of the next block with rows, if the quals are equalities on leading
  * sort columns; as batches of LeafNextBatch.  NULL: go on with
  * BlockCursorNext, which knows whether there are more blocks.
  */
-extern Batch *PointNext(struct LeafReader *leaf, BlockCursor *cursor);
+extern Batch *PointNext(LeafReader *leaf, BlockCursor *cursor);
 
 /* Leave out blocks that are no part of the unit (block_range.c). */
-extern void BlockCursorTakePart(struct LeafReader *leaf, BlockCursor *cursor);
+extern void BlockCursorTakePart(LeafReader *leaf, BlockCursor *cursor);
 
 /* Leave out blocks that the quals' values put out of reach (block_range.c). */
-extern void BlockCursorNarrow(struct LeafReader *leaf, BlockCursor *cursor);
+extern void BlockCursorNarrow(LeafReader *leaf, BlockCursor *cursor);
 
 /* Is every row of a block below the bound?  Only answers true when that is certain. */
 extern bool BlockBelowBound(const BucketSpec *spec, const FileBlock *block, const KeyBound *bound);
@@ -182,48 +191,17 @@ extern bool BlockBelowBound(const BucketSpec *spec, const FileBlock *block, cons
 /* An image not above those of all keys the cursor, which has another block, will come to. */
 extern int64 BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype);
 
-/* merge of several runs (run_merge.c) */
-extern void RunMergeOpen(struct LeafReader *leaf);
-extern Batch *RunMergeNext(struct LeafReader *leaf, const KeyBound *bound);
-extern void RunMergeClose(struct LeafReader *leaf);
-
-/*
- * Read the next block of a cursor, which has none, and prepare its keys; false
- * at the end of the run.
- */
-extern bool RunMergeReadBlock(struct LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
-
-/* room for n cursors of a unit, and back (leaf_reader.c) */
-extern void LeafCursorsAllocate(struct LeafReader *leaf, int n);
-extern void LeafCursorsFree(struct LeafReader *leaf);
-
-/*
- * Merges that take too much at once (merge_passes.c): of more than MERGE_FAN_IN
- * runs, in passes; and of runs with large blocks, of which as many as do not
- * fit work_mem are read by way of temporary files.  MergeSpoolWide is to be
- * called when the cursors have been started, and have read no block.
- */
-extern void MergePassesOpen(struct LeafReader *leaf);
-extern void MergeSpoolWide(struct LeafReader *leaf);
-extern void MergePassesClose(struct LeafReader *leaf);
-
 /* memory that a column of a run in a merge has without being counted */
 #define MERGE_STREAM_BYTES (64 * 1024)
 
-/* Bytes of a block with all columns that are read. */
-extern Size MergeBlockMemory(struct LeafReader *leaf, const LeafFile *file, int blockno);
-
 /* Is that more than a run has for its block without being counted? */
 static inline bool
-MergeBlockIsWide(const struct LeafReader *leaf, Size memory)
+MergeBlockIsWide(const LeafReader *leaf, Size memory)
 {
 	return memory > (Size) leaf->ncols * MERGE_STREAM_BYTES;
 }
 
-/* As BlockCursorNext; the chunk before it is gone then. */
-extern bool SpooledCursorNext(BlockCursor *cursor);
-
 /* check order and placement of a block's rows (verify_order.c) */
-extern void VerifyBlockOrder(struct LeafReader *leaf, BlockCursor *cursor, int blockno);
+extern void VerifyBlockOrder(LeafReader *leaf, BlockCursor *cursor, int blockno);
 
 #endif							/* BF_BLOCK_CURSOR_H */

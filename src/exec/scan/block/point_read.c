@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/block_cursor.h"
+#include "exec/scan/block/block_cursor.h"
 #include "format/read/packed_column.h"
 #include "guc.h"
 #include "miscadmin.h"

@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/leaf_qual.h"
+#include "exec/scan/block/leaf_qual.h"
 #include "utils/array.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"

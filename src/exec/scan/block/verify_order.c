@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/block_cursor.h"
+#include "exec/scan/block/block_cursor.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 

@@ -9,7 +9,7 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/block_cursor.h"
+#include "exec/scan/block/block_cursor.h"
 #include "guc.h"
 
 /* sort columns looked at; more would hardly ever narrow anything */
