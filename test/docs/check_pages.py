@@ -5,6 +5,7 @@
 * docs/why-not.md has a row for each reason code of the source, and for nothing else; test/docs/reasons.md an example
 * docs/reference.md has a row for each option, setting, function and view, and for nothing else, and the messages it
   quotes are among the expected outputs of the regression tests
+* docs/format.md has each encoding and key class by its number, docs/reference.md each key class
 * docs/plans.md has every line that EXPLAIN can print
 * links between the pages lead to files and headings that exist
 * README.md has at most 250 lines
@@ -21,7 +22,6 @@ ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.pat
 # what users do not call or read
 INTERNAL = {"handler", "validator", "discard_row", "rows_in_files", "ddl_command", "object_dropped", "on_ddl_end",
             "on_drop", "sweep_at_install", "horizon_holders", "bucket_tables"}
-OPTION_LINES = {"Detail", "Hint", "Kind", "Reason", "Relations", "Used"}
 passed = failed = 0
 
 
@@ -98,8 +98,18 @@ def main():
         pattern = re.sub(r'"\w+"', r'"\\w+"', re.escape(message).replace('\\"', '"'))
         check(re.search(pattern, expected), "docs/reference.md: no test expects: " + message)
 
+    classes = {(number, name.lower()) for name, number in re.findall(r"\bKEYCLASS_(\w+) = (\d+)", code)}
+    numbered = re.search(r"^Key classes: (.*?)\. ", read("docs/format.md"), re.M | re.S).group(1)
+    same("key class", "docs/format.md", {" ".join(c) for c in re.findall(r"(\d+) (\w+)", re.sub(r"\([^)]*\)", "", numbered))},
+         {" ".join(c) for c in classes})
+    rows = re.findall(r"^\| (\w[\w, ]*) \|", section(page, "Key classes"), re.M)
+    same("key class", "docs/reference.md", set(re.split(", ", ", ".join(rows))) - {"key class"},
+         {name for _, name in classes} - {"none"})
+    same("encoding", "docs/format.md", set(re.findall(r"^\| (\d+) \|", section(read("docs/format.md"), "Chunks"), re.M)),
+         set(re.findall(r"\bENCODING_\w+ = (\d+)", code)))
+
     page = read("docs/plans.md")
-    for name in sorted(set(re.findall(r'ExplainProperty\w+\(\s*"([^"]+)"', code)) - OPTION_LINES):
+    for name in sorted(set(re.findall(r'ExplainProperty\w+\(\s*"([^"]+)"', code))):
         check("`" + name in page, "docs/plans.md: line %s of EXPLAIN is missing" % name)
     for name in sorted(first_cells(section(page, "Lines of EXPLAIN")) - {"Filter"}):
         check('"' + name in code, "docs/plans.md: EXPLAIN has no line " + name)
