@@ -7,13 +7,14 @@
   quotes are among the expected outputs of the regression tests
 * docs/format.md has each encoding and key class by its number, docs/reference.md each key class
 * docs/plans.md has every line that EXPLAIN can print
-* links between the pages lead to files and headings that exist
+* links between the pages lead to files and headings that exist, and so do the paths in CONTRIBUTING.md
 * README.md has at most 250 lines
 * the version is the same wherever it is said
 
 Prints what is wrong, and 'N passed, N failed'.
 """
 
+import glob
 import os
 import re
 import sys
@@ -125,6 +126,8 @@ def main():
             path = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
             there = os.path.exists(os.path.join(ROOT, path))
             check(there and (not anchor or anchor in anchors(read(path))), "%s: dead link %s" % (name, target))
+    for path in re.findall(r"`((?:src|test|tools|sql|bench)/[^` ]*)", read("CONTRIBUTING.md")):
+        check(glob.glob(os.path.join(ROOT, path)), "CONTRIBUTING.md: there is no " + path)
     count = read("README.md").count("\n")
     check(count <= 250, "README.md: %d lines, at most 250 are wanted" % count)
 
