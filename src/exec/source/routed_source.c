@@ -356,8 +356,8 @@ GatherColumn(RoutedSource *routed, int c, int n)
 	for (int i = 0; i < n; i++)
 	{
 		values[i] = nulls[i] ? (Datum) 0 : RoutedRowValue(col, rows[i]);
-		if (col->len == -1 && !nulls[i] && VARATT_IS_EXTENDED(DatumGetPointer(values[i])) &&
-			!VARATT_IS_SHORT(DatumGetPointer(values[i])))
+		if (col->len == -1 && !nulls[i] &&
+			(VARATT_IS_EXTERNAL(DatumGetPointer(values[i])) || VARATT_IS_COMPRESSED(DatumGetPointer(values[i]))))
 		{
 			/* in batches everything is plain */
 			values[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[i]));
