@@ -198,7 +198,7 @@ RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls)
 				else
 					size = att_align_nominal(size, col->align) + VARSIZE(value);
 			}
-			else if (VARATT_IS_SHORT(value))
+			else if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value))
 				size += VARSIZE_SHORT(value);
 			else
 				return 0;
