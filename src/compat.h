@@ -189,14 +189,7 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BfExecutorRun(desc) ExecutorRun(desc, ForwardScanDirection, 0, true)
 #endif
 
-/* ownership checks of all classes became one function in 16 */
-#if PG_VERSION_NUM >= 160000
-#define BfOwnsRelation(relid, user) object_ownercheck(RelationRelationId, relid, user)
-#else
-#define BfOwnsRelation(relid, user) pg_class_ownercheck(relid, user)
-#endif
-
-/* rights on tables; need utils/acl.h, catalog/pg_class_d.h and catalog/pg_authid_d.h */
+/* rights on tables; ownership checks of all classes became one function in 16; need utils/acl.h, catalog/pg_class_d.h and catalog/pg_authid_d.h */
 #if PG_VERSION_NUM >= 160000
 #define BfIsTableOwner(relid, role) object_ownercheck(RelationRelationId, relid, role)
 #else

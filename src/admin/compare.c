@@ -4,12 +4,10 @@
  *	  question over other tables: times, reads, memory, and do the answers agree?
  *
  * Whatever the text of the query is and whatever functions it calls, nothing
- * it does stays: all runs are inside one read-only subtransaction, each in
- * another one below it, and all are rolled back.  That also restores settings.
- * Rights are checked by the executor, as for any query of the caller.
- *
- * All runs use one snapshot, so that what others commit meanwhile does not
- * look like a wrong answer.
+ * it does stays: each run is inside a read-only subtransaction that is rolled
+ * back, which also restores settings.  Rights are checked by the executor, as
+ * for any query of the caller.  All runs use one snapshot, so that what others
+ * commit meanwhile does not look like a wrong answer.
  */
 #include "postgres.h"
 
@@ -23,11 +21,9 @@
 #include "funcapi.h"
 #include "load/load.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "portability/instr_time.h"
-#include "tcop/dest.h"
 #include "tcop/tcopprot.h"
-#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -37,18 +33,18 @@
 
 #define MAX_RUNS 1000
 
-/* Rows of a node between two looks at the memory in use. */
+/* rows of a result between two looks at the memory in use */
 #define WATCH_ROWS 256
 
 /* What is measured in a run; medians are reported. */
-typedef enum Measure
+enum
 {
 	MEASURE_PLANNING,			/* ms */
 	MEASURE_EXECUTION,			/* ms */
 	MEASURE_BYTES_READ,
 	MEASURE_TEMP_BYTES,
 	NMEASURES
-} Measure;
+};
 
 /* One row of the result. */
 typedef struct Contender
@@ -58,8 +54,7 @@ typedef struct Contender
 	bool		bucket_plans;
 	Query	   *query;
 	double	   *samples[NMEASURES];
-	double		medians[NMEASURES];
-	Answer	   *answer;
+	Answer	   *answer;			/* of the first run */
 	int64		rows;
 	Size		peak_memory;
 	bool		same;
@@ -69,27 +64,22 @@ typedef struct Contender
 typedef struct RowReceiver
 {
 	DestReceiver pub;
+	EState	   *estate;
 	Answer	   *answer;
 	int64		rows;
+	Size		peak_memory;
 } RowReceiver;
-
-/* The query whose memory is being watched. */
-typedef struct MemoryWatch
-{
-	EState	   *estate;
-	Size		peak;
-	int			rows;
-} MemoryWatch;
-
-static MemoryWatch watch;
 
 PG_FUNCTION_INFO_V1(bucketfdw_compare);
 
 PGDLLEXPORT Datum bucketfdw_compare(PG_FUNCTION_ARGS);
 
+/* Note what the executor has allocated now. */
 static void
-ReceiverStartup(DestReceiver *self, int operation, TupleDesc typeinfo)
+WatchMemory(RowReceiver *receiver)
 {
+	receiver->peak_memory = Max(receiver->peak_memory,
+								MemoryContextMemAllocated(receiver->estate->es_query_cxt, true));
 }
 
 /* A row counts only when all its columns are there. */
@@ -99,52 +89,14 @@ ReceiverRow(TupleTableSlot *slot, DestReceiver *self)
 	RowReceiver *receiver = (RowReceiver *) self;
 
 	slot_getallattrs(slot);
-	receiver->rows++;
 	if (receiver->answer != NULL)
-		AnswerAdd(receiver->answer, slot);
-	return true;
-}
-
-static void
-ReceiverEnd(DestReceiver *self)
-{
-}
-
-/* Note what the executor of the watched query has allocated now. */
-static void
-WatchMemory(void)
-{
-	watch.peak = Max(watch.peak, MemoryContextMemAllocated(watch.estate->es_query_cxt, true));
-}
-
-/* Stands in for the node's own function: looks at the memory, then does what the executor would do. */
-static TupleTableSlot *
-WatchedProcNode(PlanState *node)
-{
-	TupleTableSlot *slot;
-
-	check_stack_depth();
-	if (node->state == watch.estate && ++watch.rows >= WATCH_ROWS)
 	{
-		watch.rows = 0;
-		WatchMemory();
+		if (receiver->rows % WATCH_ROWS == 0)
+			WatchMemory(receiver);
+		AnswerAdd(receiver->answer, slot);
 	}
-	/* somebody's ExecutorStart_hook may have asked for it */
-	if (node->instrument)
-		InstrStartNode(node->instrument);
-	slot = node->ExecProcNodeReal(node);
-	if (node->instrument)
-		InstrStopNode(node->instrument, TupIsNull(slot) ? 0.0 : 1.0);
-	return slot;
-}
-
-static bool
-WatchNode(PlanState *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	node->ExecProcNode = WatchedProcNode;
-	return planstate_tree_walker(node, WatchNode, context);
+	receiver->rows++;
+	return true;
 }
 
 static void
@@ -153,196 +105,144 @@ RunErrorCallback(void *arg)
 	errcontext("bucketfdw.compare, plan \"%s\"", ((Contender *) arg)->plan);
 }
 
-/* Parse, analyse and rewrite the one statement of a text; locks its tables. */
-static Query *
-AnalyzeText(const char *text, const char *argument)
-{
-	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = (void *) text};
-	List	   *queries;
-	RawStmt    *raw;
-	Query	   *query;
-
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	raw = QueryTextParse(text, argument, QUERY_TEXT_SELECT_HINT);
-	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
-	error_context_stack = callback.previous;
-
-	/* the executor says the same of tables, but rules may leave it nothing to do */
-	query = queries == NIL ? NULL : linitial_node(Query, queries);
-	if (query == NULL || list_length(queries) > 1 ||
-		(query->commandType != CMD_SELECT && query->commandType != CMD_UTILITY))
-		PreventCommandIfReadOnly(CreateCommandName(raw->stmt));
-	if (query == NULL || query->commandType != CMD_SELECT)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s is not a SELECT", argument),
-				 errhint("Give one SELECT, VALUES or TABLE statement.")));
-	return query;
-}
-
 /* Raise an error unless both queries give columns of the same types. */
 static void
 CheckSameTypes(const Query *query, const Query *baseline)
 {
 	TupleDesc	desc = ExecCleanTypeFromTL(query->targetList);
 	TupleDesc	other = ExecCleanTypeFromTL(baseline->targetList);
+	bool		same = desc->natts == other->natts;
 
-	if (desc->natts != other->natts)
+	for (int i = 0; same && i < desc->natts; i++)
+		same = getBaseType(TupleDescAttr(desc, i)->atttypid) == getBaseType(TupleDescAttr(other, i)->atttypid);
+	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query and baseline do not give the same columns"),
-				 errdetail("Number of columns: %d in the query, %d in the baseline.",
-						   desc->natts, other->natts)));
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute a = TupleDescAttr(desc, i);
-		Form_pg_attribute b = TupleDescAttr(other, i);
-
-		if (getBaseType(a->atttypid) != getBaseType(b->atttypid))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("query and baseline do not give the same columns"),
-					 errdetail("Column %d, \"%s\", is of type %s in the query and %s in the baseline.",
-							   i + 1, NameStr(a->attname), format_type_be(a->atttypid),
-							   format_type_be(b->atttypid)),
-					 errhint("Cast the column in one of them.")));
-	}
+				 errdetail("The query gives (%s), the baseline (%s).", ColumnsText(desc), ColumnsText(other)),
+				 errhint("Cast the columns of one of them.")));
 }
 
+/* Bytes read by this process and its workers so far, blocks in memory included. */
 static double
-BlocksToBytes(int64 blocks)
+BytesRead(void)
 {
-	return (double) blocks * BLCKSZ;
+	return (double) LeafBytesRead() +
+		(double) BLCKSZ * (pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read +
+						   pgBufferUsage.local_blks_hit + pgBufferUsage.local_blks_read);
 }
 
 /*
- * Run a contender once.  With an answer this is the warm-up: it keeps the rows
- * there and watches the memory, for which the timed runs are left alone.
- * Otherwise sample number run is taken.
+ * Plan and run a contender.  The first run (-1) keeps the answer and watches
+ * the memory, for which the others are left alone: of these sample number run
+ * is taken.
  */
 static void
-RunOnce(Contender *contender, Snapshot snapshot, Answer *answer, int run)
+RunQuery(Contender *contender, Snapshot snapshot, int run)
 {
-	MemoryContext oldcxt = CurrentMemoryContext;
-	ResourceOwner oldowner = CurrentResourceOwner;
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw compare run",
-											  ALLOCSET_DEFAULT_SIZES);
-	ErrorContextCallback callback = {.callback = RunErrorCallback,.arg = contender};
-	RowReceiver receiver = {0};
+	RowReceiver receiver = {.answer = run < 0 ? contender->answer : NULL};
+	int64		temp = pgBufferUsage.temp_blks_written;
+	double		bytes;
 	PlannedStmt *plan;
 	QueryDesc  *desc;
-	BufferUsage usage;
-	uint64		bytes;
 	instr_time	start;
 	instr_time	planned;
 	instr_time	end;
 
-	receiver.pub.receiveSlot = ReceiverRow;
-	receiver.pub.rStartup = ReceiverStartup;
-	receiver.pub.rShutdown = ReceiverEnd;
-	receiver.pub.rDestroy = ReceiverEnd;
-	receiver.pub.mydest = DestNone;
-	receiver.answer = answer;
-
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	(void) set_config_option("bucketfdw.enable", contender->bucket_plans ? "on" : "off",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	PushActiveSnapshot(snapshot);
-
+	RowReceiverInit(&receiver.pub, ReceiverRow);
 	INSTR_TIME_SET_CURRENT(start);
-	plan = pg_plan_query(copyObject(contender->query), contender->text,
-						 CURSOR_OPT_PARALLEL_OK, NULL);
+	plan = pg_plan_query(copyObject(contender->query), contender->text, CURSOR_OPT_PARALLEL_OK, NULL);
 	INSTR_TIME_SET_CURRENT(planned);
-	usage = pgBufferUsage;
-	bytes = LeafBytesRead();
-
-	desc = CreateQueryDesc(plan, contender->text, snapshot, InvalidSnapshot,
-						   (DestReceiver *) &receiver, NULL, NULL, 0);
+	bytes = BytesRead();
+	desc = CreateQueryDesc(plan, contender->text, snapshot, InvalidSnapshot, &receiver.pub, NULL, NULL, 0);
 	ExecutorStart(desc, 0);
-	if (answer != NULL)
-	{
-		watch.estate = desc->estate;
-		watch.peak = 0;
-		watch.rows = 0;
-		(void) WatchNode(desc->planstate, NULL);
-	}
+	receiver.estate = desc->estate;
 	BfExecutorRun(desc);
-	if (answer != NULL)
-	{
-		WatchMemory();
-		contender->peak_memory = watch.peak;
-	}
+	WatchMemory(&receiver);
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
 	INSTR_TIME_SET_CURRENT(end);
 	FreeQueryDesc(desc);
 
-	if (answer != NULL)
-		contender->rows = receiver.rows;
-	else
+	if (run < 0)
 	{
-		/* the times of core's EXPLAIN (ANALYZE, SUMMARY) */
-		INSTR_TIME_SUBTRACT(end, planned);
-		INSTR_TIME_SUBTRACT(planned, start);
-		contender->samples[MEASURE_PLANNING][run] = INSTR_TIME_GET_MILLISEC(planned);
-		contender->samples[MEASURE_EXECUTION][run] = INSTR_TIME_GET_MILLISEC(end);
-		contender->samples[MEASURE_BYTES_READ][run] = (double) (LeafBytesRead() - bytes) +
-			BlocksToBytes(pgBufferUsage.shared_blks_hit - usage.shared_blks_hit) +
-			BlocksToBytes(pgBufferUsage.shared_blks_read - usage.shared_blks_read) +
-			BlocksToBytes(pgBufferUsage.local_blks_hit - usage.local_blks_hit) +
-			BlocksToBytes(pgBufferUsage.local_blks_read - usage.local_blks_read);
-		contender->samples[MEASURE_TEMP_BYTES][run] =
-			BlocksToBytes(pgBufferUsage.temp_blks_written - usage.temp_blks_written);
-		if (receiver.rows != contender->rows)
-			contender->same = false;
+		contender->rows = receiver.rows;
+		contender->peak_memory = receiver.peak_memory;
+		return;
 	}
 
-	PopActiveSnapshot();
-	RollbackAndReleaseCurrentSubTransaction();
+	/* the times of core's EXPLAIN (ANALYZE, SUMMARY) */
+	INSTR_TIME_SUBTRACT(end, planned);
+	INSTR_TIME_SUBTRACT(planned, start);
+	contender->samples[MEASURE_PLANNING][run] = INSTR_TIME_GET_MILLISEC(planned);
+	contender->samples[MEASURE_EXECUTION][run] = INSTR_TIME_GET_MILLISEC(end);
+	contender->samples[MEASURE_BYTES_READ][run] = BytesRead() - bytes;
+	contender->samples[MEASURE_TEMP_BYTES][run] = (double) BLCKSZ * (pgBufferUsage.temp_blks_written - temp);
+	contender->same &= receiver.rows == contender->rows;
+}
+
+/* The same in a subtransaction that leaves nothing behind, be there an error or not. */
+static void
+RunOnce(Contender *contender, Snapshot snapshot, int run)
+{
+	MemoryContext oldcxt = CurrentMemoryContext;
+	ResourceOwner oldowner = CurrentResourceOwner;
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw compare run",
+											  ALLOCSET_DEFAULT_SIZES);
+	ErrorContextCallback callback = {error_context_stack, RunErrorCallback, contender};
+	int			nestlevel = GetCurrentTransactionNestLevel();
+	ErrorData  *volatile error = NULL;
+
+	error_context_stack = &callback;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		XactReadOnly = true;
+		(void) set_config_option("bucketfdw.enable", contender->bucket_plans ? "on" : "off",
+								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		PushActiveSnapshot(snapshot);
+		RunQuery(contender, snapshot, run);
+		PopActiveSnapshot();
+	}
+	PG_CATCH();
+	{
+		/* whoever catches the error next rolls back one subtransaction: his own */
+		MemoryContextSwitchTo(oldcxt);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	while (GetCurrentTransactionNestLevel() > nestlevel)
+		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(oldcxt);
 	CurrentResourceOwner = oldowner;
 	error_context_stack = callback.previous;
+	if (error != NULL)
+		ReThrowError(error);
 	MemoryContextDelete(cxt);
 }
 
-/* Warm up and compare the answers, then run in turns. */
+/* Run all once, compare the answers with that of stock plans, then run in turns. */
 static void
 RunAll(Contender *contenders, int n, int runs)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	Contender  *stock = &contenders[1];
 
 	for (int i = 0; i < n; i++)
 	{
-		Contender  *c = &contenders[i];
-
-		c->same = true;
-		c->answer = AnswerBegin(ExecCleanTypeFromTL(c->query->targetList));
-		RunOnce(c, snapshot, c->answer, 0);
-		AnswerFinish(c->answer);
-
-		/* no more answers at a time than needed */
-		if (i == 1)
-		{
-			contenders[0].same = AnswersSame(contenders[0].answer, stock->answer);
-			AnswerFree(contenders[0].answer);
-		}
-		else if (i == 2)
-		{
-			c->same = AnswersSame(c->answer, stock->answer);
-			AnswerFree(c->answer);
-		}
+		contenders[i].answer = AnswerBegin(ExecCleanTypeFromTL(contenders[i].query->targetList));
+		RunOnce(&contenders[i], snapshot, -1);
+		AnswerFinish(contenders[i].answer);
 	}
-	AnswerFree(stock->answer);
-
+	for (int i = 0; i < n; i++)
+		contenders[i].same = i == 1 || AnswersSame(contenders[i].answer, contenders[1].answer);
+	for (int i = 0; i < n; i++)
+		AnswerFree(contenders[i].answer);
 	for (int run = 0; run < runs; run++)
 	{
 		for (int i = 0; i < n; i++)
-			RunOnce(&contenders[i], snapshot, NULL, run);
+			RunOnce(&contenders[i], snapshot, run);
 	}
 	UnregisterSnapshot(snapshot);
 }
@@ -360,33 +260,7 @@ static double
 Median(double *values, int n)
 {
 	qsort(values, n, sizeof(double), CompareDoubles);
-	return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-static void
-PutRow(ReturnSetInfo *rsinfo, const Contender *contender, double stock_ms)
-{
-	double		ms = contender->medians[MEASURE_EXECUTION];
-	Datum		values[9];
-	bool		nulls[9] = {false};
-
-	values[0] = CStringGetTextDatum(contender->plan);
-	values[1] = Float8GetDatum(contender->medians[MEASURE_PLANNING]);
-	values[2] = Float8GetDatum(ms);
-	values[3] = Int64GetDatum(contender->rows);
-	values[4] = Int64GetDatum((int64) contender->medians[MEASURE_BYTES_READ]);
-	values[5] = Int64GetDatum((int64) contender->medians[MEASURE_TEMP_BYTES]);
-	values[6] = Int64GetDatum((int64) contender->peak_memory);
-	nulls[7] = ms <= 0;
-	values[7] = Float8GetDatum(nulls[7] ? 0 : stock_ms / ms);
-	values[8] = BoolGetDatum(contender->same);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
-static char *
-TextArgument(FunctionCallInfo fcinfo, int arg)
-{
-	return PG_ARGISNULL(arg) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(arg));
+	return (values[n / 2] + values[(n - 1) / 2]) / 2;
 }
 
 /*
@@ -397,89 +271,68 @@ Datum
 bucketfdw_compare(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	char	   *baseline = TextArgument(fcinfo, 2);
+	char	   *text = TextArgument(fcinfo, 0, "query");
+	char	   *baseline = TextArgument(fcinfo, 2, NULL);
 	int			n = baseline != NULL ? 3 : 2;
 	Contender	contenders[3] = {
-		{.plan = "bucket",.text = TextArgument(fcinfo, 0),.bucket_plans = true},
-		{.plan = "stock",.text = TextArgument(fcinfo, 0)},
+		{.plan = "bucket",.text = text,.bucket_plans = true},
+		{.plan = "stock",.text = text},
 		{.plan = "baseline",.text = baseline}
 	};
 	int			runs = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
-	MemoryContext oldcxt = CurrentMemoryContext;
-	ResourceOwner oldowner = CurrentResourceOwner;
-	MemoryWatch oldwatch = watch;
-	int			nestlevel = GetCurrentTransactionNestLevel();
-	MemoryContext cxt;
+	bool		is_volatile = false;
 
 	PreventCommandIfParallelMode("bucketfdw.compare()");
-	if (contenders[0].text == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("query must not be null")));
 	if (runs < 1 || runs > MAX_RUNS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("runs must be between 1 and %d", MAX_RUNS)));
 	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; i < n; i++)
-	{
-		for (int m = 0; m < NMEASURES; m++)
-			contenders[i].samples[m] = palloc0(sizeof(double) * runs);
-	}
 
-	/*
-	 * Rows that this transaction has written and not yet sealed must not be
-	 * sealed in a subtransaction that is rolled back: the next run would have
-	 * to do it again.
-	 */
+	/* rows that wait would be written in each run, and rolled back with it */
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	LoadSealAllForRead(GetActiveSnapshot());
 	PopActiveSnapshot();
 
-	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw compare", ALLOCSET_DEFAULT_SIZES);
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
+	contenders[0].query = contenders[1].query = QueryTextSelect(text, "query");
+	if (baseline != NULL)
 	{
-		MemoryContextSwitchTo(cxt);
-		XactReadOnly = true;
-		/* locks that keep the tables as they are over all runs */
-		contenders[0].query = contenders[1].query = AnalyzeText(contenders[0].text, "query");
-		if (baseline != NULL)
-		{
-			contenders[2].query = AnalyzeText(baseline, "baseline");
-			CheckSameTypes(contenders[0].query, contenders[2].query);
-		}
-		RunAll(contenders, n, runs);
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(oldcxt);
-		CurrentResourceOwner = oldowner;
+		contenders[2].query = QueryTextSelect(baseline, "baseline");
+		CheckSameTypes(contenders[0].query, contenders[2].query);
 	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		/* whoever catches the error next rolls back one subtransaction: his own */
-		MemoryContextSwitchTo(oldcxt);
-		edata = CopyErrorData();
-		FlushErrorState();
-		while (GetCurrentTransactionNestLevel() > nestlevel)
-			RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(oldcxt);
-		CurrentResourceOwner = oldowner;
-		watch = oldwatch;
-		ReThrowError(edata);
-	}
-	PG_END_TRY();
-	watch = oldwatch;
-	MemoryContextDelete(cxt);
-
 	for (int i = 0; i < n; i++)
 	{
+		is_volatile |= contain_volatile_functions((Node *) contenders[i].query);
 		for (int m = 0; m < NMEASURES; m++)
-			contenders[i].medians[m] = Median(contenders[i].samples[m], runs);
+			contenders[i].samples[m] = palloc0(sizeof(double) * runs);
 	}
+	RunAll(contenders, n, runs);
+
 	for (int i = 0; i < n; i++)
-		PutRow(rsinfo, &contenders[i], contenders[1].medians[MEASURE_EXECUTION]);
+	{
+		Contender  *c = &contenders[i];
+		double		stock_ms = Median(contenders[1].samples[MEASURE_EXECUTION], runs);
+		double		ms = Median(c->samples[MEASURE_EXECUTION], runs);
+		Datum		values[9];
+		bool		nulls[9] = {false};
+
+		values[0] = CStringGetTextDatum(c->plan);
+		values[1] = Float8GetDatum(Median(c->samples[MEASURE_PLANNING], runs));
+		values[2] = Float8GetDatum(ms);
+		values[3] = Int64GetDatum(c->rows);
+		values[4] = Int64GetDatum((int64) Median(c->samples[MEASURE_BYTES_READ], runs));
+		values[5] = Int64GetDatum((int64) Median(c->samples[MEASURE_TEMP_BYTES], runs));
+		values[6] = Int64GetDatum((int64) c->peak_memory);
+		nulls[7] = ms <= 0;
+		values[7] = Float8GetDatum(nulls[7] ? 0 : stock_ms / ms);
+		nulls[8] = is_volatile && !c->same;
+		values[8] = BoolGetDatum(c->same);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		if (nulls[8])
+			ereport(NOTICE,
+					(errmsg("the answer of plan \"%s\" cannot be compared", c->plan),
+					 errdetail("The query calls volatile functions, whose results may differ from run to run.")));
+	}
 	PG_RETURN_NULL();
 }

@@ -9,6 +9,7 @@
 #include "access/xact.h"
 #include "admin/load_query.h"
 #include "admin/open_checked.h"
+#include "admin/query_text.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -77,18 +78,6 @@ ParseMode(const char *mode)
 			 errhint("Valid modes are \"error\" (or \"errorifexists\"), \"append\", \"overwrite\", \"ignore\".")));
 }
 
-static char *
-TextArgument(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (!PG_ARGISNULL(n))
-		return text_to_cstring(PG_GETARG_TEXT_PP(n));
-	if (name)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-	return NULL;
-}
-
 static void
 GetArguments(FunctionCallInfo fcinfo, CreateTableArgs *args)
 {
@@ -148,26 +137,6 @@ DescribeSpec(const BucketSpec *spec, TupleDesc desc)
 {
 	return psprintf("bucket_by '%s', buckets '%d', sort_by '%s'",
 					BucketSpecBucketBy(spec, desc), spec->nbuckets, BucketSpecSortBy(spec, desc));
-}
-
-/* "a integer, b text": the columns a user sees. */
-static char *
-DescribeColumns(TupleDesc desc)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (att->attisdropped)
-			continue;
-		appendStringInfo(&buf, "%s%s %s", buf.len > 0 ? ", " : "",
-						 quote_identifier(NameStr(att->attname)),
-						 format_type_with_typemod(att->atttypid, att->atttypmod));
-	}
-	return buf.data;
 }
 
 /* Is there a column of that name? */
@@ -422,7 +391,7 @@ CheckSameColumns(Relation rel, TupleDesc query_desc)
 				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
 				 errmsg("bucketed table \"%s\" has other columns than the query", RelationGetRelationName(rel)),
 				 errdetail("The table has (%s); the query has (%s).",
-						   DescribeColumns(desc), DescribeColumns(query_desc)),
+						   ColumnsText(desc), ColumnsText(query_desc)),
 				 errhint("Make the query give the columns of the table, or drop the table first.")));
 }
 
@@ -565,7 +534,7 @@ AnalyzeTable(Oid relid)
 	int			nestlevel;
 
 	/* others than the owner would only be told so by a warning */
-	if (!BfOwnsRelation(relid, GetUserId()))
+	if (!BfIsTableOwner(relid, GetUserId()))
 		return;
 	nestlevel = NewGUCNestLevel();
 	(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION,
@@ -614,7 +583,7 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 				 errhint("Use mode => 'append', 'overwrite' or 'ignore'.")));
 
 	CommandCounterIncrement();
-	query = LoadQueryAnalyze(args.query);
+	query = QueryTextSelect(args.query, "query");
 	desc = ExecCleanTypeFromTL(query->targetList);
 	CheckQueryColumns(desc);
 	if (existing)

@@ -50,38 +50,6 @@ typedef struct LoadReceiver
 	int64		rows;
 } LoadReceiver;
 
-Query *
-LoadQueryAnalyze(const char *text)
-{
-	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = (void *) text};
-	SelectStmt *stmt;
-	RawStmt    *raw;
-	List	   *queries;
-
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	raw = QueryTextParse(text, "query", QUERY_TEXT_SELECT_HINT);
-	if (!IsA(raw->stmt, SelectStmt))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("query is not a SELECT"),
-				 errhint("Give one SELECT, VALUES or TABLE statement.")));
-	stmt = (SelectStmt *) raw->stmt;
-	while (stmt->op != SETOP_NONE)
-		stmt = stmt->larg;
-	if (stmt->intoClause != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("query must not be a SELECT INTO"),
-				 errhint("Leave out the INTO clause; the table is the first argument.")));
-
-	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
-	error_context_stack = callback.previous;
-	if (list_length(queries) != 1)
-		elog(ERROR, "unexpected rewrite result for a SELECT");
-	return linitial_node(Query, queries);
-}
-
 /* The column as the query gives it, coerced as INSERT would. */
 static Expr *
 CoercedColumn(Form_pg_attribute att, Form_pg_attribute source, int number)
@@ -258,11 +226,6 @@ TargetEnd(LoadTarget *target)
 	target->estate = NULL;
 }
 
-static void
-ReceiverStartup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
 static bool
 ReceiverRow(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -282,17 +245,6 @@ ReceiverRow(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Everything left to do needs the query to be over. */
-static void
-ReceiverShutdown(DestReceiver *self)
-{
-}
-
-static void
-ReceiverDestroy(DestReceiver *self)
-{
-}
-
 int64
 LoadQueryRun(Query *query, const char *text, LoadState *state, LoadTarget *target)
 {
@@ -301,11 +253,8 @@ LoadQueryRun(Query *query, const char *text, LoadState *state, LoadTarget *targe
 	PlannedStmt *plan;
 	QueryDesc  *desc;
 
-	receiver.pub.receiveSlot = ReceiverRow;
-	receiver.pub.rStartup = ReceiverStartup;
-	receiver.pub.rShutdown = ReceiverShutdown;
-	receiver.pub.rDestroy = ReceiverDestroy;
-	receiver.pub.mydest = DestNone;
+	/* what is left to do at the end needs the query to be over */
+	RowReceiverInit(&receiver.pub, ReceiverRow);
 	receiver.state = state;
 	receiver.target = target;
 

@@ -8,9 +8,6 @@
 #include "load/load.h"
 #include "nodes/parsenodes.h"
 
-/* The one SELECT, VALUES or TABLE of a text, analysed and rewritten with the caller's rights. */
-extern Query *LoadQueryAnalyze(const char *text);
-
 /*
  * How the columns of a query become those of an existing table, and what a
  * row has to pass.  NULL stands for a table made for this query.

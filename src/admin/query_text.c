@@ -1,11 +1,26 @@
 /*
  * query_text.c
- *	  A query that comes as the text of an argument.
+ *	  Functions that get a query as the text of an argument, and run it.
  */
 #include "postgres.h"
 
 #include "admin/query_text.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+
+#define SELECT_HINT "Give one SELECT, VALUES or TABLE statement."
+
+char *
+TextArgument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (!PG_ARGISNULL(n))
+		return text_to_cstring(PG_GETARG_TEXT_PP(n));
+	if (name)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+	return NULL;
+}
 
 void
 QueryTextErrorCallback(void *text)
@@ -32,4 +47,75 @@ QueryTextParse(const char *text, const char *name, const char *hint)
 				 errmsg("%s must be one statement, not %d", name, list_length(parsed)),
 				 hint ? errhint("%s", hint) : 0));
 	return linitial_node(RawStmt, parsed);
+}
+
+Query *
+QueryTextSelect(const char *text, const char *name)
+{
+	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = (void *) text};
+	SelectStmt *stmt;
+	RawStmt    *raw;
+	List	   *queries;
+
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	raw = QueryTextParse(text, name, SELECT_HINT);
+	if (!IsA(raw->stmt, SelectStmt))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s is not a SELECT", name),
+				 errhint(SELECT_HINT)));
+	stmt = (SelectStmt *) raw->stmt;
+	while (stmt->op != SETOP_NONE)
+		stmt = stmt->larg;
+	if (stmt->intoClause != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("%s must not be a SELECT INTO", name),
+				 errhint("Leave out the INTO clause.")));
+
+	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
+	error_context_stack = callback.previous;
+	if (list_length(queries) != 1)
+		elog(ERROR, "unexpected rewrite result for a SELECT");
+	return linitial_node(Query, queries);
+}
+
+char *
+ColumnsText(TupleDesc desc)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped)
+			continue;
+		appendStringInfo(&buf, "%s%s %s", buf.len > 0 ? ", " : "",
+						 quote_identifier(NameStr(att->attname)),
+						 format_type_with_typemod(att->atttypid, att->atttypmod));
+	}
+	return buf.data;
+}
+
+static void
+ReceiverStartup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static void
+ReceiverEnd(DestReceiver *self)
+{
+}
+
+void
+RowReceiverInit(DestReceiver *receiver, bool (*row) (TupleTableSlot *slot, DestReceiver *self))
+{
+	receiver->receiveSlot = row;
+	receiver->rStartup = ReceiverStartup;
+	receiver->rShutdown = ReceiverEnd;
+	receiver->rDestroy = ReceiverEnd;
+	receiver->mydest = DestNone;
 }

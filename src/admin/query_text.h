@@ -1,11 +1,17 @@
 /*
  * query_text.h
- *	  A query that comes as the text of an argument.
+ *	  Functions that get a query as the text of an argument, and run it.
  */
 #ifndef BF_QUERY_TEXT_H
 #define BF_QUERY_TEXT_H
 
+#include "access/tupdesc.h"
+#include "fmgr.h"
 #include "nodes/parsenodes.h"
+#include "tcop/dest.h"
+
+/* The text of an argument; for a null one NULL, or an error if name says what it is called. */
+extern char *TextArgument(FunctionCallInfo fcinfo, int n, const char *name);
 
 /*
  * Error context for work on the text (the callback's arg): positions in it
@@ -19,7 +25,17 @@ extern void QueryTextErrorCallback(void *text);
  */
 extern RawStmt *QueryTextParse(const char *text, const char *name, const char *hint);
 
-/* The hint where only a query will do. */
-#define QUERY_TEXT_SELECT_HINT "Give one SELECT, VALUES or TABLE statement."
+/*
+ * The one SELECT, VALUES or TABLE of a text, analysed and rewritten with the
+ * caller's rights; its tables are locked.
+ */
+extern Query *QueryTextSelect(const char *text, const char *name);
+
+/* "a integer, b text": the columns a user sees. */
+extern char *ColumnsText(TupleDesc desc);
+
+/* Fill in a receiver of rows that has nothing to do before or after them. */
+extern void RowReceiverInit(DestReceiver *receiver,
+							bool (*row) (TupleTableSlot *slot, DestReceiver *self));
 
 #endif							/* BF_QUERY_TEXT_H */
