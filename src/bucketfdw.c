@@ -12,11 +12,7 @@
 #include "fmgr.h"
 #include "guc.h"
 #include "load/load.h"
-#include "plan/group/agg_path.h"
-#include "plan/join/join_path.h"
-#include "plan/key/bucketed.h"
-#include "plan/rel/table_stats.h"
-#include "plan/why/plan_report.h"
+#include "plan/hooks.h"
 #include "storage/file_store.h"
 
 PG_MODULE_MAGIC;
@@ -33,9 +29,5 @@ _PG_init(void)
 	BucketJoinInit();
 	BucketAggInit();
 	BucketRowsInit();
-	BucketedInit();
-	JoinPathInit();
-	AggPathInit();
-	PlanReportInit();
-	TableStatsInit();
+	PlanHooksInit();
 }

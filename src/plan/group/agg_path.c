@@ -23,6 +23,7 @@
 #include "optimizer/tlist.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
+#include "plan/group/group_rows.h"
 #include "plan/group/window_path.h"
 #include "plan/key/bucketed.h"
 #include "plan/key/join_keys.h"
@@ -30,43 +31,6 @@
 #include "plan/rel/partial_path.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-
-static create_upper_paths_hook_type prev_upper_hook = NULL;
-
-BucketReason
-GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses, bool *others)
-{
-	Bitmapset  *found = NULL;
-	int			nfound;
-	ListCell   *lc;
-
-	*others = false;
-	foreach(lc, clauses)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
-		KeyClass	keyclass;
-		int			k = BucketInputKey(input, expr);
-
-		if (k < 0)
-		{
-			*others = true;
-			continue;
-		}
-		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
-			!KeyClassesMeet(keyclass, input->classes[k]))
-			return REASON_TYPE_CLASS;
-		if (!CollationAllows(keyclass, exprCollation(expr), false))
-			return REASON_COLLATION;
-		found = bms_add_member(found, k);
-	}
-	if (found == NULL)
-		return REASON_KEY_NOT_GROUPED;
-	nfound = bms_num_members(found);
-	for (int k = 0; k < input->nkeys; k++)
-		nfound += !bms_is_member(k, found) && KeyIsConstant(root, input, k);
-	return nfound < input->nkeys ? REASON_GROUP_KEY_SUBSET : REASON_NONE;
-}
 
 /* What the query asks for besides the keys. */
 static BucketReason
@@ -190,17 +154,6 @@ GroupedPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						&costs, ngroups);
 }
 
-Path *
-RowsForGroups(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input,
-			  const RowOrder *order, int workers)
-{
-	Path	   *ready = workers > 0 ? input->partial_rows_path : input->rows_path;
-
-	if (order->exprs == NIL && ready != NULL)
-		return ready;
-	return BucketRowsPath(root, input_rel, input, order, workers);
-}
-
 List *
 GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			  bool distinct, const BucketInput *input, const RowOrder *order)
@@ -272,14 +225,10 @@ AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 		add_partial_path(output_rel, lfirst(lc));
 }
 
-static void
-UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-			   RelOptInfo *output_rel, void *extra)
+void
+GroupPathsAdd(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+			  RelOptInfo *output_rel)
 {
-	if (prev_upper_hook)
-		prev_upper_hook(root, stage, input_rel, output_rel, extra);
-	if (!bf_enable || !bf_enable_bucketagg)
-		return;
 	if (stage == UPPERREL_GROUP_AGG)
 	{
 		AddGroupingPaths(root, input_rel, output_rel, false);
@@ -289,11 +238,4 @@ UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel
 		AddGroupingPaths(root, input_rel, output_rel, true);
 	else if (stage == UPPERREL_WINDOW)
 		WindowAddPaths(root, input_rel, output_rel);
-}
-
-void
-AggPathInit(void)
-{
-	prev_upper_hook = create_upper_paths_hook;
-	create_upper_paths_hook = UpperPathsHook;
 }

@@ -7,10 +7,11 @@
 
 #include "plan/group/rows_path.h"
 #include "plan/key/bucketed.h"
-#include "plan/reason.h"
+#include "plan/words/reason.h"
 
-/* Install the planner hook; once, from _PG_init. */
-extern void AggPathInit(void);
+/* Add the paths of grouping, DISTINCT or window functions to the result of such a stage. */
+extern void GroupPathsAdd(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+						  RelOptInfo *output_rel);
 
 /*
  * Can the rows of input_rel be grouped in the order in which buckets give
@@ -19,28 +20,6 @@ extern void AggPathInit(void);
  */
 extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel,
 								  bool distinct, BucketInput **input, RowOrder *order);
-
-/*
- * Why a grouping that stands in the plan with this cost is not done so, in
- * words.
- */
-extern void GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-						   bool distinct, const Path *chosen, Rejection *rejection);
-
-/*
- * Do the clauses (SortGroupClauses) name every key of an input, by the
- * equality of its class?  A key that conditions fix to a value need not be
- * named.  *others: they name more.
- */
-extern BucketReason GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses,
-								bool *others);
-
-/*
- * Rows of an input key by key, those of each key in the order; for one process
- * or, with workers > 0, for each of several.  NULL when they cannot be given.
- */
-extern Path *RowsForGroups(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input,
-						   const RowOrder *order, int workers);
 
 /* The paths of a grouping that GroupingCheck allows; not added to anything. */
 extern List *GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,

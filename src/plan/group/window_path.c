@@ -13,7 +13,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
-#include "plan/group/agg_path.h"
+#include "plan/group/group_rows.h"
 #include "plan/group/window_path.h"
 
 /* Core's path of the only window of the query; NULL: there are several. */

@@ -7,7 +7,7 @@
 #define BF_JOIN_CHECK_H
 
 #include "plan/key/join_keys.h"
-#include "plan/reason.h"
+#include "plan/words/reason.h"
 
 /* A join that could become a bucket join. */
 typedef struct JoinCandidate
@@ -42,17 +42,10 @@ extern BucketReason JoinCheckForm(JoinCandidate *join);
  */
 extern bool JoinRoutes(JoinCandidate *join);
 
-/* The same and the keys, in words.  rejection->code is REASON_NONE when a bucket join is possible. */
-extern void JoinReason(JoinCandidate *join, Rejection *rejection);
-
 /* Does a relation hold a bucketed table, itself, in a partition or in a subquery? */
 extern bool HoldsBucketedTable(PlannerInfo *root, RelOptInfo *rel);
 
 /* An equality that core could join by? */
 extern bool IsJoinEquality(RestrictInfo *rinfo);
-
-/* Why a relation is not bucketed, in words. */
-extern void NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join,
-							  Rejection *rejection);
 
 #endif							/* BF_JOIN_CHECK_H */

@@ -18,8 +18,6 @@
 #include "plan/rel/partial_path.h"
 #include "utils/lsyscache.h"
 
-static set_join_pathlist_hook_type prev_join_hook = NULL;
-
 static const CustomPathMethods bucket_join_path_methods = {
 	.CustomName = "BucketJoin",
 	.PlanCustomPath = PlanBucketJoin,
@@ -189,9 +187,9 @@ AnyPairFits(JoinCandidate *join)
 	return false;
 }
 
-static void
-TryBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
-			  JoinType jointype, JoinPathExtraData *extra)
+void
+JoinPathsAdd(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
+			 JoinType jointype, JoinPathExtraData *extra)
 {
 	JoinCandidate join = {
 		.root = root,
@@ -245,22 +243,4 @@ IsBucketJoinPath(Path *path, JoinType *jointype)
 		return false;
 	*jointype = JoinPathType((CustomPath *) path);
 	return true;
-}
-
-static void
-JoinPathHook(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-			 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
-{
-	if (prev_join_hook)
-		prev_join_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!bf_enable || !bf_enable_bucketjoin)
-		return;
-	TryBucketJoin(root, joinrel, outerrel, innerrel, jointype, extra);
-}
-
-void
-JoinPathInit(void)
-{
-	prev_join_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = JoinPathHook;
 }

@@ -10,7 +10,8 @@
 /* Is it a bucket join, and of which type? */
 extern bool IsBucketJoinPath(Path *path, JoinType *jointype);
 
-/* Install the planner hook; once, from _PG_init. */
-extern void JoinPathInit(void);
+/* Add the bucket join paths of a pair of relations that core joins. */
+extern void JoinPathsAdd(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+						 RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra);
 
 #endif							/* BF_JOIN_PATH_H */

@@ -20,7 +20,6 @@
 
 #define BUCKETED_MAGIC 0x626b6564
 
-static set_rel_pathlist_hook_type prev_rel_hook = NULL;
 
 /* fdw_private of a join relation; no other wrapper may look there. */
 typedef struct BucketedJoin
@@ -367,27 +366,13 @@ BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
 		bucketed->inputs = lappend(bucketed->inputs, input);
 }
 
-/*
- * What an Append of partitions gives is decided when it is made.  For those
- * who group its rows it is made while the target is columns, before
- * expressions of the SELECT list come into it.
- */
-static void
-RelPathsHook(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+void
+BucketedPartitionsNote(PlannerInfo *root, RelOptInfo *rel)
 {
 	Query	   *parse = root->parse;
 
-	if (prev_rel_hook)
-		prev_rel_hook(root, rel, rti, rte);
-	if (bf_enable && bf_enable_bucketagg && rel->reloptkind == RELOPT_BASEREL &&
+	if (bf_enable_bucketagg && rel->reloptkind == RELOPT_BASEREL &&
 		rel->part_rels != NULL && !IS_DUMMY_REL(rel) &&
 		(parse->groupClause != NIL || parse->distinctClause != NIL || parse->hasWindowFuncs))
 		(void) BucketInputs(root, rel);
-}
-
-void
-BucketedInit(void)
-{
-	prev_rel_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = RelPathsHook;
 }

@@ -6,7 +6,7 @@
 #define BF_JOIN_KEYS_H
 
 #include "plan/key/bucketed.h"
-#include "plan/reason.h"
+#include "plan/words/reason.h"
 
 typedef struct JoinClauses
 {

@@ -16,7 +16,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "plan/key/key_expr.h"
-#include "plan/reason.h"
+#include "plan/words/reason.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -65,22 +65,6 @@ StripCasts(Node *node)
 		else if (node && IsA(node, FuncExpr) && IsWideningCast(((FuncExpr *) node)->funcid))
 			node = (Node *) linitial(((FuncExpr *) node)->args);
 		else
-			return node;
-	}
-}
-
-Node *
-StripNumericCast(Node *node)
-{
-	if (node == NULL || !IsA(node, FuncExpr))
-		return node;
-	switch (((FuncExpr *) node)->funcid)
-	{
-		case F_NUMERIC_INT2:
-		case F_NUMERIC_INT4:
-		case F_NUMERIC_INT8:
-			return linitial(((FuncExpr *) node)->args);
-		default:
 			return node;
 	}
 }

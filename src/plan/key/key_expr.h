@@ -13,12 +13,6 @@
 extern Node *StripCasts(Node *node);
 
 /*
- * An integer under a cast to numeric, by which it stands in a comparison with
- * numerics: other class, same value, same order.  Anything else as it is.
- */
-extern Node *StripNumericCast(Node *node);
-
-/*
  * Is the expression one of a key's?  Casts aside, it must be of a class that
  * meets the key's, and name the very columns: a column that an outer join above may
  * have set to NULL is another one.

@@ -18,10 +18,10 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "plan/key/key_expr.h"
 #include "plan/rel/batch_qual.h"
 #include "spec/collation.h"
 #include "utils/date.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
@@ -65,6 +65,22 @@ CollationAllows(KeyClass keyclass, Oid collation, bool for_order)
 	if (for_order)
 		return CollationIsC(collation);
 	return get_collation_isdeterministic(collation);
+}
+
+Node *
+StripNumericCast(Node *node)
+{
+	if (node == NULL || !IsA(node, FuncExpr))
+		return node;
+	switch (((FuncExpr *) node)->funcid)
+	{
+		case F_NUMERIC_INT2:
+		case F_NUMERIC_INT4:
+		case F_NUMERIC_INT8:
+			return linitial(((FuncExpr *) node)->args);
+		default:
+			return node;
+	}
 }
 
 Var *

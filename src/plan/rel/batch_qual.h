@@ -23,6 +23,12 @@ extern bool BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, List 
 extern Var *BatchQualColumn(Node *node, Index varno);
 
 /*
+ * An integer under a cast to numeric, by which it stands in a comparison with
+ * numerics: other class, same value, same order.  Anything else as it is.
+ */
+extern Node *StripNumericCast(Node *node);
+
+/*
  * Strategy (BTEqualStrategyNumber, ...) of a built-in operator whose two
  * inputs are of one key class; 0 when it is none.  *keyclass is set.
  */

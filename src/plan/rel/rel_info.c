@@ -25,21 +25,8 @@
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 
-#define BUCKET_REL_MAGIC 0x6272656c
-
 /* handing a row to the executor, in units of cpu_tuple_cost */
 #define ROW_COST 0.5
-
-BucketRelInfo *
-BucketRelInfoGet(RelOptInfo *rel)
-{
-	BucketRelInfo *info;
-
-	if (rel->rtekind != RTE_RELATION || rel->fdwroutine == NULL || rel->fdw_private == NULL)
-		return NULL;
-	info = rel->fdw_private;
-	return info->magic == BUCKET_REL_MAGIC ? info : NULL;
-}
 
 void
 KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pins)

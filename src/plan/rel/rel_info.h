@@ -11,6 +11,8 @@
 #include "plan/rel/table_stats.h"
 #include "spec/bucket_spec.h"
 
+#define BUCKET_REL_MAGIC 0x6272656c
+
 typedef struct BucketRelInfo
 {
 	int			magic;
@@ -35,6 +37,15 @@ typedef struct BucketRelInfo
 	bool		in_bucket_join; /* the table stands right under a bucket join */
 } BucketRelInfo;
 
+/* The info of a rel that is a bucketed table, else NULL. */
+static inline BucketRelInfo *
+BucketRelInfoGet(RelOptInfo *rel)
+{
+	BucketRelInfo *info = rel->rtekind == RTE_RELATION && rel->fdwroutine != NULL ? rel->fdw_private : NULL;
+
+	return info != NULL && info->magic == BUCKET_REL_MAGIC ? info : NULL;
+}
+
 /* What clauses with fixed values say about where the rows lie; an estimate for costs. */
 typedef struct KeyPins
 {
@@ -52,9 +63,6 @@ extern double KeyPinsRows(const BucketRelInfo *info, const KeyPins *pins);
 
 /* Read the sizes of a table and set rows, tuples, pages and fdw_private of baserel. */
 extern void BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid);
-
-/* The info of a rel that is a bucketed table, else NULL. */
-extern BucketRelInfo *BucketRelInfoGet(RelOptInfo *rel);
 
 /*
  * Work per value or row in units of cpu_operator_cost (0.0025 by default,

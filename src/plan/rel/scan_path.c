@@ -25,7 +25,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
-#include "plan/key/key_expr.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"

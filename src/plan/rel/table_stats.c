@@ -34,8 +34,6 @@ typedef struct StatsTuple
 	HeapTuple	tuple;			/* NULL: nothing is known */
 } StatsTuple;
 
-static get_relation_stats_hook_type prev_get_relation_stats = NULL;
-
 static bool
 IsAnalyzed(Oid relid, AttrNumber attnum, bool inh)
 {
@@ -308,19 +306,10 @@ ProvideStats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableS
 	return true;
 }
 
-static bool
-RelationStats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
+bool
+TableStatsOf(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
 {
-	if (prev_get_relation_stats && prev_get_relation_stats(root, rte, attnum, vardata))
-		return true;
 	return rte->rtekind == RTE_RELATION && attnum > 0 && root->simple_rel_array != NULL &&
 		(rte->relkind == RELKIND_FOREIGN_TABLE || rte->inh) &&
 		ProvideStats(root, rte, attnum, vardata);
-}
-
-void
-TableStatsInit(void)
-{
-	prev_get_relation_stats = get_relation_stats_hook;
-	get_relation_stats_hook = RelationStats;
 }

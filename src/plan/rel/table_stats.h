@@ -10,6 +10,7 @@
 
 #include "nodes/pathnodes.h"
 #include "storage/manifest.h"
+#include "utils/selfuncs.h"
 
 /* What the planner keeps of one table. */
 typedef struct TableStats
@@ -29,6 +30,12 @@ extern bool TableStatsWanted(PlannerInfo *root, RelOptInfo *rel);
 /* Set the widths of such columns, once the table's BucketRelInfo is there. */
 extern void TableStatsSetWidths(RelOptInfo *rel, Oid relid, const TableStats *stats);
 
-extern void TableStatsInit(void);
+/*
+ * For get_relation_stats_hook: a row like those of pg_statistic for a column
+ * of a bucketed table, or of a partitioned one all of whose partitions are,
+ * when ANALYZE has seen none.
+ */
+extern bool TableStatsOf(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum,
+						 VariableStatData *vardata);
 
 #endif							/* BF_TABLE_STATS_H */

@@ -13,7 +13,8 @@
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
 #include "plan/key/key_expr.h"
-#include "plan/key/key_side.h"
+#include "plan/why/key_side.h"
+#include "plan/why/reasons.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

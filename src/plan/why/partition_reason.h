@@ -5,7 +5,7 @@
 #ifndef BF_PARTITION_REASON_H
 #define BF_PARTITION_REASON_H
 
-#include "plan/reason.h"
+#include "plan/words/reason.h"
 
 /*
  * Are all of these partitions (Oids, locked by the caller) bucketed by the

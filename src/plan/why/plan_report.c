@@ -23,6 +23,7 @@
 #include "plan/join/join_check.h"
 #include "plan/join/join_path.h"
 #include "plan/why/plan_report.h"
+#include "plan/why/reasons.h"
 #include "tcop/tcopprot.h"
 
 /* Rows of one query level. */
@@ -42,8 +43,6 @@ typedef struct PlanReport
 
 /* NULL but within PlanReportCollect */
 static PlanReport *active_report = NULL;
-
-static create_upper_paths_hook_type prev_upper_hook = NULL;
 
 /* Messages already logged: hashes of statement and message, the oldest are forgotten. */
 #define LOGGED_MAX 1024
@@ -587,19 +586,13 @@ IsAskedAbout(PlannerInfo *root)
 	return root->parse == active_report->query;
 }
 
-static void
-UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-			   RelOptInfo *output_rel, void *extra)
+void
+PlanReportLevel(PlannerInfo *root, RelOptInfo *final_rel)
 {
-	bool		asked;
+	bool		asked = IsAskedAbout(root);
 	Path	   *path;
 	bool		holds = false;
 
-	if (prev_upper_hook)
-		prev_upper_hook(root, stage, input_rel, output_rel, extra);
-	if (stage != UPPERREL_FINAL)
-		return;
-	asked = IsAskedAbout(root);
 	if (!bf_enable && !asked)
 		return;
 	for (int i = 1; i < root->simple_rel_array_size && !holds; i++)
@@ -610,7 +603,7 @@ UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel
 	}
 	if (!holds)
 		return;
-	path = PathOfLevel(root, output_rel);
+	path = PathOfLevel(root, final_rel);
 	if (path != NULL)
 	{
 		List	   *rows = WalkLevel(root, path, asked || bf_log_rejections,
@@ -619,13 +612,6 @@ UpperPathsHook(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel
 		if (bf_log_rejections)
 			LogRows(rows);
 	}
-}
-
-void
-PlanReportInit(void)
-{
-	prev_upper_hook = create_upper_paths_hook;
-	create_upper_paths_hook = UpperPathsHook;
 }
 
 List *

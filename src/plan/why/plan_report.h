@@ -6,7 +6,7 @@
 #ifndef BF_PLAN_REPORT_H
 #define BF_PLAN_REPORT_H
 
-#include "plan/reason.h"
+#include "plan/words/reason.h"
 
 /* A join or an aggregation of a plan. */
 typedef struct ReportRow
@@ -18,8 +18,11 @@ typedef struct ReportRow
 	Rejection	rejection;		/* when not used */
 } ReportRow;
 
-/* Install the planner hook; once, from _PG_init. */
-extern void PlanReportInit(void);
+/*
+ * A query level is planned, final_rel its result: note which joins and
+ * aggregations use buckets, for EXPLAIN, why_not and log_rejections.
+ */
+extern void PlanReportLevel(PlannerInfo *root, RelOptInfo *final_rel);
 
 /*
  * Plan a query, which is scribbled on, and return its ReportRows: joins and

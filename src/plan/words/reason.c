@@ -9,7 +9,7 @@
 #include "compat.h"
 #include "mb/pg_wchar.h"
 #include "parser/parsetree.h"
-#include "plan/reason.h"
+#include "plan/words/reason.h"
 #include "spec/key_class.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

@@ -11,7 +11,7 @@
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "plan/key/key_expr.h"
-#include "plan/key/key_side.h"
+#include "plan/why/key_side.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 

@@ -1,0 +1,24 @@
+/*
+ * reasons.h
+ *	  Why a join, a grouping or a relation does without buckets, in words.
+ */
+#ifndef BF_REASONS_H
+#define BF_REASONS_H
+
+#include "plan/join/join_check.h"
+
+/* Why a join is not made by buckets, in words.  rejection->code is REASON_NONE when a bucket join is possible. */
+extern void JoinReason(JoinCandidate *join, Rejection *rejection);
+
+/* Why a relation is not bucketed, in words. */
+extern void NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join,
+							  Rejection *rejection);
+
+/*
+ * Why a grouping that stands in the plan with this cost is not done so, in
+ * words.
+ */
+extern void GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
+						   bool distinct, const Path *chosen, Rejection *rejection);
+
+#endif							/* BF_REASONS_H */
