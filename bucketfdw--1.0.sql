@@ -312,10 +312,9 @@ COMMENT ON FUNCTION bucketfdw.cleanup()
 -- Views
 --
 
--- Not for direct use: the views read the catalog after it, so that they show rows that
--- earlier statements of the transaction wrote.
-CREATE FUNCTION bucketfdw.rows_in_files() RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bucketfdw_rows_in_files'
+-- Not for direct use: rows of a table that wait in this session for the end of the transaction.
+CREATE FUNCTION bucketfdw.waiting_rows(relid oid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bucketfdw_waiting_rows'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 
 CREATE VIEW bucketfdw.files AS
@@ -335,8 +334,7 @@ CREATE VIEW bucketfdw.files AS
 			pg_catalog.unnest(m.file_last_buckets),
 			pg_catalog.unnest(m.file_rows),
 			pg_catalog.unnest(m.file_bytes)
-		) AS f (id, first_bucket, last_bucket, rows, bytes)
-	WHERE (SELECT bucketfdw.rows_in_files());
+		) AS f (id, first_bucket, last_bucket, rows, bytes);
 
 COMMENT ON VIEW bucketfdw.files IS 'files of bucketed tables';
 COMMENT ON COLUMN bucketfdw.files.path IS 'relative to the data directory';
@@ -421,7 +419,7 @@ CREATE VIEW bucketfdw.tables AS
 		   s.spec_version,
 		   m.files,
 		   m.runs,
-		   m.rows,
+		   m.rows + bucketfdw.waiting_rows(b.relid) AS rows,
 		   m.bytes,
 		   m.raw_bytes,
 		   CASE WHEN m.logged THEN 'wal' ELSE 'local' END AS durability,
@@ -448,8 +446,7 @@ CREATE VIEW bucketfdw.tables AS
 			FROM bucketfdw.manifest f
 				JOIN pg_catalog.pg_class c ON c.oid = f.relid AND c.reltype = f.rowtype
 			WHERE f.relid = b.relid
-		) AS m
-	WHERE (SELECT bucketfdw.rows_in_files());
+		) AS m;
 
 COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
 COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';

@@ -153,6 +153,7 @@ SELECT sum(rows) FROM bucketfdw.bucket_stats('wait');
 INSERT INTO wait SELECT i, 'v' FROM generate_series(1, 10) i;
 SELECT rows, runs FROM bucketfdw.tables WHERE relid = 'wait'::regclass;
 INSERT INTO wait SELECT i, 'v' FROM generate_series(1, 10) i;
+-- they have no file and take no space yet
 SELECT sum(rows) FROM bucketfdw.files WHERE relid = 'wait'::regclass;
 SELECT bucketfdw.table_size('wait') AS before \gset
 INSERT INTO wait SELECT i, 'v' FROM generate_series(1, 10) i;
@@ -173,7 +174,7 @@ WHERE t.relid IN ('wait'::regclass, 'wait2'::regclass) ORDER BY 1;
 ROLLBACK TO s;
 INSERT INTO wait SELECT sum(rows), max(b.bucket)::text FROM bucketfdw.bucket_stats('wait') b;
 SELECT * FROM wait WHERE k > 100;
--- a damaged file of this transaction is found
+-- files are verified, rows that wait are not in one
 INSERT INTO wait VALUES (-1, 'new');
 SELECT count(*) FROM bucketfdw.verify('wait');
 COMMIT;

@@ -27,7 +27,7 @@ SELECT files('t'), (SELECT count(*) FROM t);
 
 -- rollback leaves no file and no row
 BEGIN;
-INSERT INTO t SELECT i, 'two' FROM generate_series(1, 100) i;
+INSERT INTO t SELECT i, repeat('two', 20000) FROM generate_series(1, 100) i;
 SELECT count(*) FROM t;
 SELECT files('t');
 ROLLBACK;

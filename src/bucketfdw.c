@@ -23,7 +23,6 @@ void
 _PG_init(void)
 {
 	GucInit();
-	StoreInit();
 	LoadInit();
 	ScanNodeInit();
 	BucketJoinInit();

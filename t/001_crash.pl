@@ -91,7 +91,7 @@ $session = in_background(q{
 	DO $$
 	BEGIN
 		FOR n IN 1 .. 10000 LOOP
-			INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 20000) i;
+			INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100000) i;
 			PERFORM count(*) FROM t WHERE k = n;
 		END LOOP;
 	END
@@ -102,12 +102,12 @@ kill_server($session);
 is($node->safe_psql('postgres', 'SELECT count(*), sum(k), md5(string_agg(v, $$$$ ORDER BY k)) FROM t'),
 	$answer, 'rows as before after kill -9 while files were written');
 
-# files complete, the transaction not: sealed by a read, and a new table
+# files complete, the transaction not: sealed at the end of a statement, and a new table
 $session = in_background(q{
 	BEGIN;
-	INSERT INTO t SELECT i, 'lost' FROM generate_series(1, 100000) i;
+	INSERT INTO t SELECT i, 'lost' FROM generate_series(1, 300000) i;
 	CREATE FOREIGN TABLE n (k int) SERVER bucketfdw OPTIONS (bucket_by 'k');
-	INSERT INTO n SELECT generate_series(1, 1000);
+	INSERT INTO n SELECT generate_series(1, 300000);
 	SELECT count(*) FROM t, (SELECT count(*) FROM n) c;
 	TRUNCATE u;
 	CREATE TABLE marker (a int);
@@ -130,7 +130,7 @@ is(scalar(grep { -d } glob($node->data_dir . '/bucketfdw/*/*')), 2, 'no director
 # a backend that is killed takes the others down, and nothing else
 $session = in_background(q{
 	BEGIN;
-	INSERT INTO t SELECT i, 'lost' FROM generate_series(1, 100000) i;
+	INSERT INTO t SELECT i, 'lost' FROM generate_series(1, 300000) i;
 	SELECT count(*) FROM t;
 	SELECT pg_sleep(600);
 }, sub {

@@ -292,7 +292,7 @@ bucketfdw_compare(PG_FUNCTION_ARGS)
 	/* rows that wait would be written in each run, and rolled back with it */
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	LoadSealAllForRead(GetActiveSnapshot());
+	LoadSealAll();
 	PopActiveSnapshot();
 
 	contenders[0].query = contenders[1].query = QueryTextSelect(text, "query");

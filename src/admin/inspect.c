@@ -45,14 +45,14 @@ PG_FUNCTION_INFO_V1(bucketfdw_table_size);
 PG_FUNCTION_INFO_V1(bucketfdw_database_size);
 PG_FUNCTION_INFO_V1(bucketfdw_info);
 PG_FUNCTION_INFO_V1(bucketfdw_cleanup);
-PG_FUNCTION_INFO_V1(bucketfdw_rows_in_files);
+PG_FUNCTION_INFO_V1(bucketfdw_waiting_rows);
 
 PGDLLEXPORT Datum bucketfdw_bucket_stats(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_table_size(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_database_size(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_info(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_cleanup(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum bucketfdw_rows_in_files(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_waiting_rows(PG_FUNCTION_ARGS);
 
 /* The sizes of a table's buckets: for those who may read it, or all statistics. */
 static void
@@ -86,14 +86,16 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 	Manifest   *manifest;
 	BucketTotal *totals;
 	int			nbuckets;
+	int			nfiles;
 
 	rel = OpenChecked(relid, AccessShareLock, RequireStatsRight);
 	InitMaterializedSRF(fcinfo, 0);
 
-	/* rows of earlier commands of this transaction count */
-	LoadSealForRead(relid, GetActiveSnapshot());
+	/* rows of earlier commands of this transaction count, but have no size yet */
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	manifest = ManifestRead(relid, snapshot);
+	nfiles = manifest->nfiles;
+	manifest = LoadManifest(relid, snapshot);
 	UnregisterSnapshot(snapshot);
 
 	nbuckets = manifest->nfiles > 0 ? ManifestBuckets(manifest) :
@@ -104,6 +106,8 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 		BucketTotal *total = &totals[manifest->runs[i].bucket % nbuckets];
 
 		total->rows += manifest->runs[i].rows;
+		if (manifest->runs[i].file >= nfiles)
+			continue;
 		total->bytes += manifest->runs[i].bytes;
 		total->runs++;
 	}
@@ -161,7 +165,6 @@ bucketfdw_table_size(PG_FUNCTION_ARGS)
 	int64		size = 0;
 
 	RequireBucketTable(relid);
-	LoadSealForRead(relid, GetActiveSnapshot());
 	snprintf(path, sizeof(path), "%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
 	DirectoryWalk(path, AddFileSize, &size);
 	PG_RETURN_INT64(size);
@@ -173,7 +176,6 @@ bucketfdw_database_size(PG_FUNCTION_ARGS)
 	char		path[MAXPGPATH];
 	int64		size = 0;
 
-	LoadSealAllForRead(GetActiveSnapshot());
 	snprintf(path, sizeof(path), "%s/%u", BF_DIRECTORY, MyDatabaseId);
 	DirectoryWalk(path, AddTableSize, &size);
 	PG_RETURN_INT64(size);
@@ -227,16 +229,11 @@ bucketfdw_info(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
-/*
- * For the views over the manifest: rows that earlier commands of this
- * transaction collected get into files, under the command they belong to, so
- * that the statement's own snapshot sees them.  Always true.
- */
+/* For the view of tables: rows that earlier commands of this transaction collected. */
 Datum
-bucketfdw_rows_in_files(PG_FUNCTION_ARGS)
+bucketfdw_waiting_rows(PG_FUNCTION_ARGS)
 {
-	LoadSealAllForRead(GetActiveSnapshot());
-	PG_RETURN_BOOL(true);
+	PG_RETURN_INT64(LoadWaitingRows(PG_GETARG_OID(0), GetActiveSnapshot()));
 }
 
 /* EXECUTE on it is the right to use it. */

@@ -366,7 +366,6 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 	Oid			database;
 
 	state->rel = rel;
-	LoadSealForRead(relid, GetActiveSnapshot());
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	database = ManifestOtherDatabase(relid);
 	if (OidIsValid(database))

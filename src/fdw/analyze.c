@@ -131,8 +131,7 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	Manifest   *manifest;
 	int64		base = 0;
 
-	LoadSealForRead(relid, snapshot);
-	manifest = ManifestRead(relid, snapshot);
+	manifest = LoadManifest(relid, snapshot);
 	state.rel = rel;
 	state.rows = rows;
 	state.rowcxt = rowcxt;
@@ -186,7 +185,7 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 static bool
 AnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages)
 {
-	Manifest   *manifest = ManifestRead(RelationGetRelid(relation), GetActiveSnapshot());
+	Manifest   *manifest = LoadManifestSizes(RelationGetRelid(relation), GetActiveSnapshot(), false);
 
 	*func = AcquireSample;
 	/* core takes 0 pages for "nothing known" */

@@ -10,6 +10,9 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "compat.h"
+#include BF_EXPLAIN_HEADER
+#include BF_EXPLAIN_STATE_HEADER
 #include "executor/executor.h"
 #include "fdw/modify.h"
 #include "load/load.h"
@@ -24,6 +27,7 @@ typedef struct ModifyState
 {
 	LoadState  *load;
 	CommandId	cid;
+	bool		copy;
 	bool		check_rls;
 	WCOKind		rls_kind;
 	bool		check_constraints;
@@ -64,6 +68,7 @@ BeginModify(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	ModifyState *state = palloc0(sizeof(ModifyState));
 
 	state->load = LoadBegin(rel, work_mem);
+	state->copy = copy;
 	state->cid = copy ? GetCurrentCommandId(true) : mtstate->ps.state->es_output_cid;
 
 	/* policies of a partitioned parent; those of views are checked by core */
@@ -110,11 +115,38 @@ ExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
 	return slot;
 }
 
-/* Rows are sealed at commit, or when the transaction reads them: nothing to do here. */
+/* What was to be done at the end of the statement was done when its triggers had run. */
 static void
-EndModify(EState *estate, ResultRelInfo *rinfo)
+EndForeignModify(EState *estate, ResultRelInfo *rinfo)
 {
 	rinfo->ri_FdwState = NULL;
+}
+
+/* The same for a partition that rows are routed to; the end of COPY, however, is here. */
+static void
+EndForeignInsert(EState *estate, ResultRelInfo *rinfo)
+{
+	ModifyState *state = rinfo->ri_FdwState;
+
+	rinfo->ri_FdwState = NULL;
+	if (state != NULL && state->copy)
+		LoadEndCommand(state->cid);
+}
+
+/* With ANALYZE: what the end of the statement wrote; few rows wait for COMMIT. */
+static void
+ExplainForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_private,
+					 int subplan_index, ExplainState *es)
+{
+	ModifyState *state = rinfo->ri_FdwState;
+	SealCounters written;
+
+	if (!es->analyze || state == NULL || !LoadCommandSealed(state->load, state->cid, &written))
+		return;
+	ExplainPropertyInteger("Rows Written", NULL, written.rows, es);
+	ExplainPropertyInteger("Files Written", NULL, written.files, es);
+	ExplainPropertyInteger("Bytes Written", "bytes", written.bytes, es);
+	ExplainPropertyInteger("Temporary Bytes", "bytes", written.temp_bytes, es);
 }
 
 static int
@@ -144,9 +176,10 @@ ModifyRoutine(FdwRoutine *routine)
 	routine->PlanForeignModify = PlanModify;
 	routine->BeginForeignModify = BeginForeignModify;
 	routine->ExecForeignInsert = ExecForeignInsert;
-	routine->EndForeignModify = EndModify;
+	routine->EndForeignModify = EndForeignModify;
 	routine->BeginForeignInsert = BeginForeignInsert;
-	routine->EndForeignInsert = EndModify;
+	routine->EndForeignInsert = EndForeignInsert;
+	routine->ExplainForeignModify = ExplainForeignModify;
 	routine->IsForeignRelUpdatable = IsForeignRelUpdatable;
 	routine->ExecForeignTruncate = ExecForeignTruncate;
 }

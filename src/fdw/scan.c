@@ -186,10 +186,8 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	/* rows this transaction collected must be in files before the manifest is read */
-	LoadSealForRead(relid, snapshot);
 	node->fdw_state = ScanNodeCreate(&node->ss, plan->fdw_private, plan->fdw_exprs,
-									 ManifestRead(relid, snapshot));
+									 LoadManifest(relid, snapshot));
 }
 
 static TupleTableSlot *

@@ -19,6 +19,7 @@
 #define MAX_PARTIAL_RUNS 8
 
 LoadTransaction bf_load;
+bool		bf_load_committing = false;
 
 static void
 BeginTransaction(int budget_kb)
@@ -37,8 +38,9 @@ BeginTransaction(int budget_kb)
 }
 
 /*
- * Rows of earlier statements of the client may be seen by every snapshot this
- * one uses; rows of this statement only by some.  Note where it began.
+ * Rows of earlier statements of the client are seen by every snapshot that
+ * this one uses, except those of open cursors; rows of this statement only by
+ * some.  Note where it began.
  */
 void
 LoadNoteStatement(void)
@@ -69,9 +71,9 @@ RelcacheCallback(Datum arg, Oid relid)
 	}
 }
 
-/* The current layout of a table, shared by all its sets while it stays the same. */
-static RowLayout *
-GetLayout(Relation rel)
+/* A table with its current layout, which all its sets share while it stays the same. */
+static LoadTable *
+GetTable(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	LoadTable  *table = NULL;
@@ -87,7 +89,7 @@ GetLayout(Relation rel)
 		table = NULL;
 	}
 	if (table && table->valid)
-		return table->layout;
+		return table;
 
 	oldcxt = MemoryContextSwitchTo(bf_load.cxt);
 	if (table == NULL)
@@ -105,16 +107,18 @@ GetLayout(Relation rel)
 		table->layout = RowLayoutCreate(relid, RelationGetDescr(rel), options);
 	table->valid = !table->invalidated;
 	MemoryContextSwitchTo(oldcxt);
-	return table->layout;
+	return table;
 }
 
 static LoadState *
-NewState(SubTransactionId subid, RowLayout *layout, bool detached)
+NewState(LoadTable *table, bool detached)
 {
 	LoadState  *state = MemoryContextAllocZero(bf_load.cxt, sizeof(LoadState));
 
-	state->subid = subid;
-	state->layout = layout;
+	state->subid = GetCurrentSubTransactionId();
+	state->table = table;
+	state->layout = table->layout;
+	state->sealed_cid = InvalidCommandId;
 	state->detached = detached;
 	dlist_push_head(&bf_load.states, &state->node);
 	return state;
@@ -122,7 +126,7 @@ NewState(SubTransactionId subid, RowLayout *layout, bool detached)
 
 /* The state of a subtransaction for a layout, or NULL; states are in order of nesting. */
 LoadState *
-LoadFindState(SubTransactionId subid, const RowLayout *layout, bool detached)
+LoadFindState(SubTransactionId subid, const RowLayout *layout)
 {
 	dlist_iter	iter;
 
@@ -132,7 +136,7 @@ LoadFindState(SubTransactionId subid, const RowLayout *layout, bool detached)
 
 		if (state->subid < subid)
 			break;
-		if (state->subid == subid && state->layout == layout && state->detached == detached)
+		if (state->subid == subid && state->layout == layout && !state->detached)
 			return state;
 	}
 	return NULL;
@@ -141,22 +145,21 @@ LoadFindState(SubTransactionId subid, const RowLayout *layout, bool detached)
 LoadState *
 LoadBegin(Relation rel, int budget_kb)
 {
-	SubTransactionId subid = GetCurrentSubTransactionId();
-	RowLayout  *layout;
+	LoadTable  *table;
 	LoadState  *state;
 
 	BeginTransaction(budget_kb);
 	LoadNoteStatement();
-	layout = GetLayout(rel);
-	state = LoadFindState(subid, layout, false);
+	table = GetTable(rel);
+	state = LoadFindState(GetCurrentSubTransactionId(), table->layout);
 	if (state == NULL)
 	{
 		/* rows added to those of a copied template could never be read */
 		ManifestCheckDatabase(RelationGetRelid(rel));
 
-		/* rows may have to be sealed in parallel mode, where no xid is given out */
+		/* as an INSERT into a heap has one */
 		(void) GetCurrentTransactionId();
-		state = NewState(subid, layout, false);
+		state = NewState(table, false);
 	}
 	return state;
 }
@@ -167,7 +170,7 @@ LoadBeginDetached(Relation rel, int budget_kb)
 	BeginTransaction(budget_kb);
 	LoadNoteStatement();
 	(void) GetCurrentTransactionId();
-	return NewState(GetCurrentSubTransactionId(), GetLayout(rel), true);
+	return NewState(GetTable(rel), true);
 }
 
 /*
@@ -235,6 +238,37 @@ Spill(void)
 	}
 }
 
+/* Put a set to those of earlier commands; it is gone then.  May take a little memory. */
+void
+LoadPutAside(LoadState *state, RowSet *set)
+{
+	if (state->older != NULL)
+		RowSetMerge(state->older, set);
+	else
+	{
+		set->next = NULL;
+		state->older = set;
+	}
+}
+
+/*
+ * Rows of a command come.  They have a set of their own: if they are many they
+ * are sealed alone at its end.
+ */
+static void
+BeginCommand(LoadState *state, CommandId cid)
+{
+	RowSet	   *set;
+
+	bf_load.statement_cid = Min(bf_load.statement_cid, cid);
+	if (state->open != NULL && state->open->nrows == 0)
+		return;
+	set = RowSetCreate(&bf_load.pool, state->layout);
+	if (state->open != NULL)
+		LoadPutAside(state, state->open);
+	state->open = set;
+}
+
 void
 LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 {
@@ -262,8 +296,9 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 		size = RowMeasure(layout, values, nulls);
 	}
 
-	if (unlikely(state->open == NULL))
-		state->open = RowSetCreate(&bf_load.pool, state->layout);
+	if (unlikely(state->open == NULL || state->open->max_cid != cid))
+		BeginCommand(state, cid);
+	state->table->changes++;
 	bucket = KeyBucket(BucketSpecHash(layout->spec, values, nulls), layout->spec->nbuckets);
 	RowPack(layout, RowSetReserve(state->open, bucket, size, cid), size, values, nulls, cid);
 

@@ -4,13 +4,16 @@
  *
  * Rows of one transaction are collected per table: row buffers per bucket,
  * spilled to temporary files by bucket, each bucket sorted when it is spilled
- * or written.  They become files ("sealed") before commit, or when the
- * transaction reads the table.
+ * or written.  They become files ("sealed") at the end of the statement that
+ * brought many, before a query with workers, and before commit.  Until then
+ * readers of the transaction find them in a file image.
  */
 #ifndef BF_LOAD_H
 #define BF_LOAD_H
 
 #include "executor/tuptable.h"
+#include "load/seal.h"
+#include "storage/manifest.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -28,25 +31,35 @@ extern LoadState *LoadBegin(Relation rel, int budget_kb);
 extern void LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid);
 
 /*
- * Seal what a reader with this snapshot may see (rows of commands before
- * snapshot->curcid), writing files and the manifest row.  Called when a scan
- * begins, before the manifest is read.
+ * The manifest as ManifestRead gives it, and in it the rows that wait and that
+ * the snapshot sees.  They stay readable until the current memory context is
+ * reset, whatever becomes of the rows.
  */
-extern void LoadSealForRead(Oid relid, Snapshot snapshot);
+extern Manifest *LoadManifest(Oid relid, Snapshot snapshot);
+
+/* The same with sizes only, see ManifestReadSizes: those of rows that wait are estimated. */
+extern Manifest *LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats);
+
+/* How many rows of a table wait that the snapshot sees. */
+extern int64 LoadWaitingRows(Oid relid, Snapshot snapshot);
 
 /*
- * The same for all tables that have rows waiting: what reads the manifest
- * itself calls it with the snapshot it reads under, or before it takes one.
+ * All rows of a command (a statement, COPY) have come: if there are many, they
+ * are sealed now, so that the time and the errors are those of the statement.
  */
-extern void LoadSealAllForRead(Snapshot snapshot);
+extern void LoadEndCommand(CommandId cid);
 
-/* Seal all rows of one table, e.g. at the end of create_table_as. */
+/* What LoadEndCommand wrote of a collector; false if the rows wait. */
+extern bool LoadCommandSealed(const LoadState *state, CommandId cid, SealCounters *counters);
+
+/* Seal all rows of one table, e.g. at the end of create_table_as, or of all tables. */
 extern void LoadSealTable(Oid relid);
+extern void LoadSealAll(void);
 
 /* Forget collected rows of a table (TRUNCATE, DROP in the same transaction), restored if the subtransaction aborts. */
 extern void LoadDiscard(Oid relid);
 
-/* true if rows of the table wait in this backend (parallel scans must be refused). */
+/* true if rows of the table wait in this backend. */
 extern bool LoadPending(Oid relid);
 
 /*
@@ -57,7 +70,7 @@ extern bool LoadPending(Oid relid);
 extern LoadState *LoadBeginDetached(Relation rel, int budget_kb);
 extern void LoadSealDetached(LoadState *state);
 
-/* Register transaction callbacks; once, from _PG_init. */
+/* Register the callbacks at the end of transactions, those of src/storage too; once, from _PG_init. */
 extern void LoadInit(void);
 
 #endif							/* BF_LOAD_H */

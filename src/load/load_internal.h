@@ -7,7 +7,9 @@
 
 #include "lib/ilist.h"
 #include "load/load.h"
+#include "load/seal.h"
 #include "rows/row_buffer.h"
+#include "storage/file_image.h"
 #include "utils/timestamp.h"
 
 /* The layout of a table as of the last look at it. */
@@ -17,26 +19,49 @@ typedef struct LoadTable
 	bool		valid;			/* layout is up to date */
 	bool		invalidated;	/* while it was looked at */
 	RowLayout  *layout;
+	uint64		changes;		/* counts what happens to the rows that wait */
 } LoadTable;
 
 struct LoadState
 {
 	dlist_node	node;
 	SubTransactionId subid;		/* whose rows these are */
+	LoadTable  *table;
 	RowLayout  *layout;
-	RowSet	   *open;			/* takes new rows; NULL: none yet */
-	RowSet	   *older;			/* more rows that wait, linked by next */
+	RowSet	   *open;			/* takes new rows, all of one command; NULL: none yet */
+	RowSet	   *older;			/* rows of earlier commands, linked by next */
 	bool		detached;		/* nobody sees these rows before LoadSealDetached */
+	CommandId	sealed_cid;		/* the last command that was sealed at its end */
+	SealCounters sealed;		/* what it wrote */
 };
 
 /* A set that was sealed or discarded in a subtransaction deeper than its own. */
 typedef struct ConsumedSet
 {
 	dlist_node	node;
-	SubTransactionId subid;		/* whose rows these are */
+	LoadState  *state;			/* whose rows these are */
 	SubTransactionId consumed_in;
 	RowSet	   *set;
 } ConsumedSet;
+
+/* Rows that wait as a file for readers (waiting.c). */
+typedef struct WaitingImage
+{
+	LoadTable  *table;
+	RowLayout  *layout;
+	CommandId	before;			/* rows of commands before this one */
+	uint64		changes;		/* of the table, when it was made */
+	FileImage  *image;
+	ManifestWrite write;
+} WaitingImage;
+
+/* A query that is being executed, or a cursor that is open. */
+typedef struct LoadReader
+{
+	const void *query;			/* its QueryDesc */
+	SubTransactionId subid;
+	CommandId	curcid;			/* of its snapshot */
+} LoadReader;
 
 /* Everything about the current transaction; zeroed at its end. */
 typedef struct LoadTransaction
@@ -47,11 +72,19 @@ typedef struct LoadTransaction
 	List	   *tables;			/* LoadTable */
 	dlist_head	states;			/* LoadState, those of inner subtransactions first */
 	dlist_head	consumed;		/* ConsumedSet */
+	List	   *images;			/* WaitingImage */
+	List	   *sealed;			/* Oids of tables that have been written to */
 	TimestampTz statement;		/* the client's statement we saw last */
 	CommandId	statement_cid;	/* its first command we know of */
+	int			nreaders;
+	int			readers_room;
+	LoadReader *readers;
 } LoadTransaction;
 
 extern LoadTransaction bf_load;
+
+/* The work before commit is done: rows that come now are sealed at the end of their statement. */
+extern bool bf_load_committing;
 
 typedef struct PendingSet
 {
@@ -62,13 +95,22 @@ typedef struct PendingSet
 /* load.c */
 extern void LoadRowsInit(void);
 extern void LoadNoteStatement(void);
-extern LoadState *LoadFindState(SubTransactionId subid, const RowLayout *layout, bool detached);
+extern LoadState *LoadFindState(SubTransactionId subid, const RowLayout *layout);
+extern void LoadPutAside(LoadState *state, RowSet *set);
 
 /* load_seal.c */
-extern void LoadSealInit(void);
-extern List *LoadPendingTables(void);
-extern List *LoadPendingSets(Oid relid, CommandId from, CommandId before);
-extern bool LoadSealPending(Oid relid, List *pending);
+extern List *LoadPendingSets(Oid relid);
+extern void LoadSealPending(List *pending, bool divide);
+extern bool LoadSealForWorkers(void);
+extern int64 LoadSetBytes(const RowSet *set);
+extern int64 LoadSpilledBytes(const RowSet *set);
 extern void LoadTakeOut(LoadState *state, RowSet *set);
+
+/* waiting.c */
+extern void LoadForgetImages(bool commit);
+
+/* load_hooks.c */
+extern void LoadHooksInit(void);
+extern void LoadForgetReaders(SubTransactionId subid);
 
 #endif							/* BF_LOAD_INTERNAL_H */

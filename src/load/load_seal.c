@@ -1,68 +1,26 @@
 /*
  * load_seal.c
- *	  Which of the rows that wait become files when somebody reads them.
+ *	  Which of the rows that wait become files, and as how many writes.
+ *
+ * A snapshot sees a write or not, by the last of its commands.  So rows of
+ * two commands go to one write only if no snapshot that may still be used
+ * tells them apart.
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "access/relation.h"
 #include "access/xact.h"
-#include "executor/executor.h"
 #include "load/load_internal.h"
-#include "load/seal.h"
 #include "miscadmin.h"
 #include "rows/spill.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-static ExecutorStart_hook_type prev_ExecutorStart = NULL;
+/* packed rows of a statement that are sealed at its end */
+#define STATEMENT_BYTES (4 * 1024 * 1024)
 
-/* Divide a set by command id: rows before cid and the others. */
-static void
-SplitSet(RowSet *set, CommandId cid, RowSet **before, RowSet **after)
-{
-	RowMerge   *merge;
-	int			bucket;
-
-	*before = RowSetCreate(set->pool, set->layout);
-	*after = RowSetCreate(set->pool, set->layout);
-	PG_TRY();
-	{
-		SpillReduceRuns(set, SPILL_FAN_IN);
-		merge = RowMergeBegin(&set, 1);
-		while ((bucket = RowMergeNextBucket(merge)) >= 0)
-		{
-			const SortEntry *entries;
-			int64		n;
-
-			while ((n = RowMergeNextRows(merge, &entries)) > 0)
-			{
-				for (int64 i = 0; i < n; i++)
-				{
-					char	   *row = entries[i].row;
-					RowSet	   *to = RowCid(row) < cid ? *before : *after;
-					char	   *place = RowSetReserve(to, bucket, RowSize(row), RowCid(row));
-
-					memcpy(place, row, RowSize(row));
-
-					/* only the copies: the set is being read */
-					if (to->mem > set->pool->budget / 4)
-						SpillSet(to, 0);
-				}
-			}
-		}
-		RowMergeEnd(merge);
-	}
-	PG_CATCH();
-	{
-		/* an outer subtransaction may go on with the set */
-		RowSetFree(*before);
-		RowSetFree(*after);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-}
+/* more writes are not made for the sake of workers */
+#define MAX_WRITES_FOR_WORKERS 16
 
 /* Take a set out of a state; the caller owns it then. */
 void
@@ -81,48 +39,6 @@ LoadTakeOut(LoadState *state, RowSet *set)
 	set->next = NULL;
 }
 
-/* A set of a state that has rows on both sides of cid, or NULL. */
-static RowSet *
-FindStraddling(const LoadState *state, CommandId cid)
-{
-	if (state->open && state->open->nrows > 0 &&
-		state->open->min_cid < cid && state->open->max_cid >= cid)
-		return state->open;
-	for (RowSet *set = state->older; set != NULL; set = set->next)
-	{
-		if (set->min_cid < cid && set->max_cid >= cid)
-			return set;
-	}
-	return NULL;
-}
-
-/* Divide the sets of a state until none has rows on both sides of cid. */
-static void
-DivideState(LoadState *state, CommandId cid)
-{
-	RowSet	   *set;
-
-	while ((set = FindStraddling(state, cid)) != NULL)
-	{
-		bool		was_open = set == state->open;
-		RowSet	   *before;
-		RowSet	   *after;
-
-		SplitSet(set, cid, &before, &after);
-		LoadTakeOut(state, set);
-		RowSetFree(set);
-		before->next = state->older;
-		state->older = before;
-		if (was_open)
-			state->open = after;
-		else
-		{
-			after->next = state->older;
-			state->older = after;
-		}
-	}
-}
-
 /* A set of a state is sealed or discarded by the current subtransaction. */
 static void
 Consume(LoadState *state, RowSet *set)
@@ -133,12 +49,13 @@ Consume(LoadState *state, RowSet *set)
 	if (state->subid != current)
 		consumed = MemoryContextAllocZero(bf_load.cxt, sizeof(ConsumedSet));
 	LoadTakeOut(state, set);
+	state->table->changes++;
 	if (consumed == NULL)
 	{
 		RowSetFree(set);
 		return;
 	}
-	consumed->subid = state->subid;
+	consumed->state = state;
 	consumed->consumed_in = current;
 	consumed->set = set;
 	dlist_push_head(&bf_load.consumed, &consumed->node);
@@ -147,185 +64,19 @@ Consume(LoadState *state, RowSet *set)
 static List *
 AddPending(List *list, LoadState *state, RowSet *set)
 {
-	PendingSet *pending = palloc(sizeof(PendingSet));
+	PendingSet *pending;
 
+	if (set == NULL || set->nrows == 0)
+		return list;
+	pending = palloc(sizeof(PendingSet));
 	pending->state = state;
 	pending->set = set;
 	return lappend(list, pending);
 }
 
-/*
- * The sets of a table whose rows all belong to commands from "from" on and
- * before "before".
- */
+/* The sets of a table that have rows; InvalidOid: of all tables. */
 List *
-LoadPendingSets(Oid relid, CommandId from, CommandId before)
-{
-	List	   *result = NIL;
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &bf_load.states)
-	{
-		LoadState  *state = dlist_container(LoadState, node, iter.cur);
-
-		if (state->layout->relid != relid || state->detached)
-			continue;
-		if (state->open && state->open->nrows > 0 &&
-			state->open->min_cid >= from && state->open->max_cid < before)
-			result = AddPending(result, state, state->open);
-		for (RowSet *set = state->older; set != NULL; set = set->next)
-		{
-			if (set->nrows > 0 && set->min_cid >= from && set->max_cid < before)
-				result = AddPending(result, state, set);
-		}
-	}
-	return result;
-}
-
-/*
- * Seal sets of one table: one write for each layout they have.  The table is
- * locked since its rows came, so it is opened without.  Returns false when
- * nothing was written.
- */
-bool
-LoadSealPending(Oid relid, List *pending)
-{
-	Relation	rel;
-
-	if (pending == NIL)
-		return false;
-	rel = try_relation_open(relid, NoLock);
-	if (rel == NULL)
-	{
-		/* dropped while the drop trigger was away */
-		ListCell   *lc;
-
-		foreach(lc, pending)
-			Consume(((PendingSet *) lfirst(lc))->state, ((PendingSet *) lfirst(lc))->set);
-		return false;
-	}
-
-	while (pending != NIL)
-	{
-		RowLayout  *layout = ((PendingSet *) linitial(pending))->set->layout;
-		RowSet	  **sets = palloc(sizeof(RowSet *) * list_length(pending));
-		List	   *sealed = NIL;
-		CommandId	cid = FirstCommandId;
-		int			nsets = 0;
-		ListCell   *lc;
-
-		foreach(lc, pending)
-		{
-			PendingSet *p = lfirst(lc);
-
-			if (p->set->layout != layout)
-				continue;
-			sets[nsets++] = p->set;
-			cid = Max(cid, p->set->max_cid);
-			sealed = lappend(sealed, p);
-			pending = foreach_delete_current(pending, lc);
-		}
-		SealSets(rel, sets, nsets, cid);
-		foreach(lc, sealed)
-			Consume(((PendingSet *) lfirst(lc))->state, ((PendingSet *) lfirst(lc))->set);
-		pfree(sets);
-	}
-	relation_close(rel, NoLock);
-	return true;
-}
-
-/* Seal the rows of a table that belong to commands before cid. */
-static void
-SealBefore(Oid relid, CommandId cid)
-{
-	MemoryContext cxt;
-	MemoryContext oldcxt;
-	dlist_iter	iter;
-	CommandId	border;
-
-	if (bf_load.cxt == NULL)
-		return;
-	LoadNoteStatement();
-	border = Min(bf_load.statement_cid, cid);
-
-	/*
-	 * A snapshot older than this reader's may be in use higher up in the same
-	 * statement of the client.  It must go on to see the rows of earlier
-	 * statements, so these get a manifest row of their own.
-	 */
-	dlist_foreach(iter, &bf_load.states)
-	{
-		LoadState  *state = dlist_container(LoadState, node, iter.cur);
-
-		if (state->layout->relid != relid || state->detached)
-			continue;
-		DivideState(state, cid);
-		if (border < cid)
-			DivideState(state, border);
-	}
-
-	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal list", ALLOCSET_SMALL_SIZES);
-	oldcxt = MemoryContextSwitchTo(cxt);
-	(void) LoadSealPending(relid, LoadPendingSets(relid, FirstCommandId, border));
-	(void) LoadSealPending(relid, LoadPendingSets(relid, border, cid));
-	MemoryContextSwitchTo(oldcxt);
-	MemoryContextDelete(cxt);
-}
-
-void
-LoadSealForRead(Oid relid, Snapshot snapshot)
-{
-	if (!LoadPending(relid))
-		return;
-	SealBefore(relid, snapshot && snapshot->snapshot_type == SNAPSHOT_MVCC ?
-			   snapshot->curcid : InvalidCommandId);
-}
-
-void
-LoadSealAllForRead(Snapshot snapshot)
-{
-	List	   *tables = LoadPendingTables();
-	ListCell   *lc;
-
-	foreach(lc, tables)
-		LoadSealForRead(lfirst_oid(lc), snapshot);
-	list_free(tables);
-}
-
-void
-LoadSealTable(Oid relid)
-{
-	if (LoadPending(relid))
-		SealBefore(relid, InvalidCommandId);
-}
-
-void
-LoadSealDetached(LoadState *state)
-{
-	List	   *pending = NIL;
-
-	Assert(state->detached && state->subid == GetCurrentSubTransactionId());
-	if (state->open && state->open->nrows > 0)
-		pending = AddPending(pending, state, state->open);
-	(void) LoadSealPending(state->layout->relid, pending);
-	dlist_delete(&state->node);
-	pfree(state);
-}
-
-void
-LoadDiscard(Oid relid)
-{
-	ListCell   *lc;
-
-	if (bf_load.cxt == NULL)
-		return;
-	foreach(lc, LoadPendingSets(relid, FirstCommandId, InvalidCommandId))
-		Consume(((PendingSet *) lfirst(lc))->state, ((PendingSet *) lfirst(lc))->set);
-}
-
-/* Relations that have rows waiting, without duplicates. */
-List *
-LoadPendingTables(void)
+LoadPendingSets(Oid relid)
 {
 	List	   *result = NIL;
 	dlist_iter	iter;
@@ -336,8 +87,11 @@ LoadPendingTables(void)
 	{
 		LoadState  *state = dlist_container(LoadState, node, iter.cur);
 
-		if (!state->detached && (state->older || (state->open && state->open->nrows > 0)))
-			result = list_append_unique_oid(result, state->layout->relid);
+		if (state->detached || (OidIsValid(relid) && state->table->relid != relid))
+			continue;
+		result = AddPending(result, state, state->open);
+		for (RowSet *set = state->older; set != NULL; set = set->next)
+			result = AddPending(result, state, set);
 	}
 	return result;
 }
@@ -353,32 +107,314 @@ LoadPending(Oid relid)
 	{
 		LoadState  *state = dlist_container(LoadState, node, iter.cur);
 
-		if (state->layout->relid == relid && !state->detached &&
+		if (state->table->relid == relid && !state->detached &&
 			(state->older || (state->open && state->open->nrows > 0)))
 			return true;
 	}
 	return false;
 }
 
-/*
- * Workers see files, not rows that wait in the leader: before a parallel
- * query starts, all that its functions could read is sealed.
- */
-static void
-LoadExecutorStart(QueryDesc *queryDesc, int eflags)
+/* Bytes of the rows of a set, as packed. */
+int64
+LoadSetBytes(const RowSet *set)
 {
-	if (bf_load.cxt != NULL && queryDesc->plannedstmt->parallelModeNeeded &&
-		!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && !IsParallelWorker())
-		LoadSealAllForRead(queryDesc->snapshot);
-	if (prev_ExecutorStart)
-		prev_ExecutorStart(queryDesc, eflags);
-	else
-		standard_ExecutorStart(queryDesc, eflags);
+	int64		bytes = LoadSpilledBytes(set);
+
+	for (int c = 0; c < set->nchunks; c++)
+	{
+		for (int b = 0; set->chunks[c] != NULL && b < ROW_CHUNK_BUCKETS; b++)
+			bytes += set->chunks[c][b].bytes;
+	}
+	return bytes;
+}
+
+int64
+LoadSpilledBytes(const RowSet *set)
+{
+	int64		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, set->runs)
+		bytes += ((SpillRun *) lfirst(lc))->bytes;
+	return bytes;
+}
+
+/* Add the commands of the present statement of the client that have rows in a set. */
+static Bitmapset *
+AddCommands(Bitmapset *commands, RowSet *set)
+{
+	CommandId	first = bf_load.statement_cid;
+	RowMerge   *merge;
+
+	if (set->max_cid < first)
+		return commands;
+	if (set->min_cid == set->max_cid)
+		return bms_add_member(commands, (int) (set->max_cid - first));
+	SpillReduceRuns(set, SPILL_FAN_IN);
+	merge = RowMergeBegin(&set, 1);
+	while (RowMergeNextBucket(merge) >= 0)
+	{
+		const SortEntry *entries;
+		CommandId	last = InvalidCommandId;
+		int64		n;
+
+		while ((n = RowMergeNextRows(merge, &entries)) > 0)
+		{
+			for (int64 i = 0; i < n; i++)
+			{
+				CommandId	cid = RowCid(entries[i].row);
+
+				if (cid == last || cid < first)
+					continue;
+				commands = bms_add_member(commands, (int) (cid - first));
+				last = cid;
+			}
+		}
+	}
+	RowMergeEnd(merge);
+	return commands;
+}
+
+/*
+ * Where the rows of some sets of one layout are divided: *borders are
+ * commands, ascending; from one to the next goes one write.  The present
+ * statement of the client may have snapshots from between any two of its
+ * commands; of earlier ones only the snapshots of open cursors are left.
+ */
+static int
+FindBorders(RowSet **sets, int nsets, CommandId **borders)
+{
+	CommandId	first = bf_load.statement_cid;
+	Bitmapset  *commands = NULL;
+	Bitmapset  *earlier = NULL;
+	int			member = -1;
+	int			n = 0;
+
+	for (int s = 0; s < nsets; s++)
+		commands = AddCommands(commands, sets[s]);
+	for (int i = 0; i < bf_load.nreaders; i++)
+	{
+		CommandId	curcid = bf_load.readers[i].curcid;
+
+		for (int s = 0; s < nsets; s++)
+		{
+			if (curcid < first && sets[s]->min_cid < curcid)
+				earlier = bms_add_member(earlier, (int) curcid);
+		}
+	}
+	*borders = palloc(sizeof(CommandId) * (bms_num_members(commands) + bms_num_members(earlier) + 2));
+	(*borders)[n++] = FirstCommandId;
+	while ((member = bms_next_member(earlier, member)) >= 0)
+		(*borders)[n++] = (CommandId) member;
+	member = -1;
+	while ((member = bms_next_member(commands, member)) >= 0)
+		(*borders)[n++] = first + member;
+	if (n > 1 && (*borders)[1] == FirstCommandId)
+		memmove(*borders, *borders + 1, --n * sizeof(CommandId));
+	(*borders)[n] = InvalidCommandId;
+	bms_free(commands);
+	bms_free(earlier);
+	return n;
+}
+
+/* Some sets of one layout, taken out of a list of pending ones. */
+typedef struct SetGroup
+{
+	LoadTable  *table;
+	List	   *pending;
+	RowSet	  **sets;
+	int			nsets;
+} SetGroup;
+
+static List *
+TakeGroup(List *pending, SetGroup *group)
+{
+	RowLayout  *layout = ((PendingSet *) linitial(pending))->set->layout;
+	ListCell   *lc;
+
+	group->table = ((PendingSet *) linitial(pending))->state->table;
+	group->pending = NIL;
+	group->sets = palloc(sizeof(RowSet *) * list_length(pending));
+	group->nsets = 0;
+	foreach(lc, pending)
+	{
+		PendingSet *p = lfirst(lc);
+
+		if (p->set->layout != layout)
+			continue;
+		group->sets[group->nsets++] = p->set;
+		group->pending = lappend(group->pending, p);
+		pending = foreach_delete_current(pending, lc);
+	}
+	return pending;
+}
+
+/* Seal a group as one write, or as many as FindBorders says. */
+static void
+SealGroup(const SetGroup *group, bool divide)
+{
+	/* the table is locked since its rows came */
+	Relation	rel = try_relation_open(group->table->relid, NoLock);
+	SealCounters counters = {0};
+	CommandId	all[] = {FirstCommandId, InvalidCommandId};
+	CommandId  *borders = all;
+	int			nwrites = 1;
+	ListCell   *lc;
+
+	/* dropped while the drop trigger was away: the rows are forgotten */
+	if (rel != NULL)
+	{
+		if (divide)
+			nwrites = FindBorders(group->sets, group->nsets, &borders);
+		for (int i = 0; i < nwrites; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			SealSets(rel, group->sets, group->nsets, borders[i], borders[i + 1], &counters);
+		}
+		relation_close(rel, NoLock);
+	}
+	foreach(lc, group->pending)
+	{
+		PendingSet *p = lfirst(lc);
+
+		counters.temp_bytes = LoadSpilledBytes(p->set);
+		if (p->set == p->state->open)
+		{
+			p->state->sealed_cid = p->set->max_cid;
+			p->state->sealed = counters;
+		}
+		Consume(p->state, p->set);
+	}
+}
+
+/*
+ * Seal sets; divide: so that snapshots that may still be used see of them what
+ * they saw.
+ */
+void
+LoadSealPending(List *pending, bool divide)
+{
+	MemoryContext cxt;
+	MemoryContext old;
+
+	if (pending == NIL)
+		return;
+	LoadNoteStatement();
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal list", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	while (pending != NIL)
+	{
+		SetGroup	group;
+		MemoryContext list;
+
+		pending = TakeGroup(pending, &group);
+		SealGroup(&group, divide);
+		list = MemoryContextSwitchTo(bf_load.cxt);
+		bf_load.sealed = list_append_unique_oid(bf_load.sealed, group.table->relid);
+		MemoryContextSwitchTo(list);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
 }
 
 void
-LoadSealInit(void)
+LoadSealTable(Oid relid)
 {
-	prev_ExecutorStart = ExecutorStart_hook;
-	ExecutorStart_hook = LoadExecutorStart;
+	LoadSealPending(LoadPendingSets(relid), true);
+}
+
+void
+LoadSealAll(void)
+{
+	LoadSealPending(LoadPendingSets(InvalidOid), true);
+}
+
+/*
+ * Seal all rows, unless that makes many small writes or the transaction is to
+ * write no more: then false, and nothing is done.
+ */
+bool
+LoadSealForWorkers(void)
+{
+	List	   *pending = LoadPendingSets(InvalidOid);
+	int			nwrites = 0;
+
+	if (pending == NIL)
+		return true;
+	if (XactReadOnly)
+		return false;
+	LoadNoteStatement();
+	while (pending != NIL)
+	{
+		SetGroup	group;
+		CommandId  *borders;
+
+		pending = TakeGroup(pending, &group);
+		nwrites += FindBorders(group.sets, group.nsets, &borders) - 1;
+		if (nwrites > MAX_WRITES_FOR_WORKERS)
+			return false;
+	}
+	LoadSealAll();
+	return true;
+}
+
+void
+LoadEndCommand(CommandId cid)
+{
+	SubTransactionId current = GetCurrentSubTransactionId();
+	List	   *pending = NIL;
+	int64		bytes = 0;
+	dlist_iter	iter;
+
+	if (bf_load.cxt == NULL)
+		return;
+	if (bf_load_committing)
+	{
+		/* nobody comes after us to write what waits */
+		LoadSealAll();
+		SpillCloseUnused();
+		return;
+	}
+	dlist_foreach(iter, &bf_load.states)
+	{
+		LoadState  *state = dlist_container(LoadState, node, iter.cur);
+
+		if (state->subid != current)
+			break;
+		if (state->detached || state->open == NULL || state->open->max_cid != cid)
+			continue;
+		pending = AddPending(pending, state, state->open);
+		bytes += LoadSetBytes(state->open);
+	}
+	if (bytes >= STATEMENT_BYTES)
+		LoadSealPending(pending, false);
+	else
+		list_free_deep(pending);
+}
+
+bool
+LoadCommandSealed(const LoadState *state, CommandId cid, SealCounters *counters)
+{
+	if (state->sealed_cid != cid)
+		return false;
+	*counters = state->sealed;
+	return true;
+}
+
+void
+LoadSealDetached(LoadState *state)
+{
+	Assert(state->detached && state->subid == GetCurrentSubTransactionId());
+	LoadSealPending(AddPending(NIL, state, state->open), false);
+	dlist_delete(&state->node);
+	pfree(state);
+}
+
+void
+LoadDiscard(Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, LoadPendingSets(relid))
+		Consume(((PendingSet *) lfirst(lc))->state, ((PendingSet *) lfirst(lc))->set);
 }

@@ -22,12 +22,17 @@
 
 /* Forget the transaction; memory goes with its context. */
 static void
-EndTransaction(void)
+EndTransaction(bool commit)
 {
+	LoadForgetImages(commit);
 	SpillForget();
 	memset(&bf_load, 0, sizeof(bf_load));
 }
 
+/*
+ * Seal what waits, each table as one write: no snapshot is used after this.
+ * A table that was written to gives back the space of files that nobody needs.
+ */
 static void
 PreCommit(void)
 {
@@ -39,19 +44,16 @@ PreCommit(void)
 		PushActiveSnapshot(GetTransactionSnapshot());
 		pushed = true;
 	}
-	foreach(lc, LoadPendingTables())
+	LoadSealPending(LoadPendingSets(InvalidOid), false);
+	foreach(lc, bf_load.sealed)
 	{
-		Oid			relid = lfirst_oid(lc);
-		List	   *pending = LoadPendingSets(relid, FirstCommandId, InvalidCommandId);
-
-		if (!LoadSealPending(relid, pending))
-			continue;
 		CommandCounterIncrement();
-		(void) StoreReclaimGarbage(relid);
-		CommandCounterIncrement();
+		(void) StoreReclaimGarbage(lfirst_oid(lc));
 	}
+	CommandCounterIncrement();
 	if (pushed)
 		PopActiveSnapshot();
+	bf_load.sealed = NIL;
 
 	/* the resource owner would complain about files left open */
 	while (!dlist_is_empty(&bf_load.states))
@@ -73,43 +75,77 @@ PreCommit(void)
 	SpillCloseUnused();
 }
 
-static void
-XactCallbackLoad(XactEvent event, void *arg)
+/* The name of a table that has rows waiting, or NULL. */
+static const char *
+PendingTable(void)
 {
-	if (bf_load.cxt == NULL)
-		return;
+	List	   *pending = LoadPendingSets(InvalidOid);
+
+	return pending == NIL ? NULL : get_rel_name(((PendingSet *) linitial(pending))->state->table->relid);
+}
+
+static void
+LoadAtXactEvent(XactEvent event)
+{
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			PreCommit();
-			break;
 		case XACT_EVENT_PRE_PREPARE:
-			if (LoadPendingTables() != NIL)
+			bf_load_committing = true;
+			if (bf_load.cxt == NULL)
+				break;
+			if (event == XACT_EVENT_PRE_PREPARE && PendingTable() != NULL)
 				ereport(ERROR,
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						 errmsg("cannot PREPARE a transaction that has written to bucketed table \"%s\"",
-								get_rel_name(linitial_oid(LoadPendingTables()))),
+								PendingTable()),
 						 errhint("Use COMMIT, or write to bucketed tables in a transaction of its own.")));
 			PreCommit();
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_ABORT:
-			EndTransaction();
+			bf_load_committing = false;
+			if (bf_load.cxt != NULL)
+				EndTransaction(event != XACT_EVENT_ABORT);
 			break;
 		default:
 			break;
 	}
 }
 
-/* Put a set to the rows of a state that wait. */
+/*
+ * Moves the rows of a state to another one.  Those of the last command stay
+ * apart if the other state has none yet.
+ */
 static void
-PutBack(LoadState *state, RowSet *set)
+MoveRows(LoadState *from, LoadState *to)
 {
-	if (state->open == NULL)
-		state->open = set;
-	else
-		RowSetMerge(state->open, set);
+	dlist_iter	iter;
+
+	while (from->older)
+	{
+		RowSet	   *set = from->older;
+
+		LoadTakeOut(from, set);
+		LoadPutAside(to, set);
+	}
+	if (from->open)
+	{
+		if (to->open == NULL)
+			to->open = from->open;
+		else
+			LoadPutAside(to, from->open);
+	}
+	dlist_foreach(iter, &bf_load.consumed)
+	{
+		ConsumedSet *consumed = dlist_container(ConsumedSet, node, iter.cur);
+
+		if (consumed->state == from)
+			consumed->state = to;
+	}
+	dlist_delete(&from->node);
+	pfree(from);
 }
 
 static void
@@ -124,36 +160,19 @@ SubCommit(SubTransactionId subid, SubTransactionId parent)
 
 		if (state->subid < subid)
 			break;
-		if (state->detached)
-			target = NULL;
-		else
-			target = LoadFindState(parent, state->layout, false);
+		target = state->detached ? NULL : LoadFindState(parent, state->layout);
 		if (target == NULL)
-		{
 			state->subid = parent;
-			continue;
-		}
-		if (state->open)
-			PutBack(target, state->open);
-		while (state->older)
-		{
-			RowSet	   *set = state->older;
-
-			LoadTakeOut(state, set);
-			PutBack(target, set);
-		}
-		dlist_delete(&state->node);
-		pfree(state);
+		else
+			MoveRows(state, target);
 	}
 	dlist_foreach_modify(iter, &bf_load.consumed)
 	{
 		ConsumedSet *consumed = dlist_container(ConsumedSet, node, iter.cur);
 
-		if (consumed->subid == subid)
-			consumed->subid = parent;
 		if (consumed->consumed_in == subid)
 			consumed->consumed_in = parent;
-		if (consumed->subid == consumed->consumed_in)
+		if (consumed->state->subid == consumed->consumed_in)
 		{
 			RowSetFree(consumed->set);
 			dlist_delete(&consumed->node);
@@ -162,17 +181,38 @@ SubCommit(SubTransactionId subid, SubTransactionId parent)
 	}
 }
 
+/* Takes no memory and raises no error. */
 static void
 SubAbort(SubTransactionId subid)
 {
 	dlist_mutable_iter iter;
 
+	dlist_foreach_modify(iter, &bf_load.consumed)
+	{
+		ConsumedSet *consumed = dlist_container(ConsumedSet, node, iter.cur);
+		LoadState  *state = consumed->state;
+
+		if (state->subid == subid)
+			RowSetFree(consumed->set);
+		else if (consumed->consumed_in == subid)
+		{
+			/* the files are gone, the rows wait again */
+			state->table->changes++;
+			consumed->set->next = state->older;
+			state->older = consumed->set;
+		}
+		else
+			continue;
+		dlist_delete(&consumed->node);
+		pfree(consumed);
+	}
 	dlist_foreach_modify(iter, &bf_load.states)
 	{
 		LoadState  *state = dlist_container(LoadState, node, iter.cur);
 
 		if (state->subid < subid)
 			break;
+		state->table->changes++;
 		if (state->open)
 			RowSetFree(state->open);
 		while (state->older)
@@ -185,45 +225,40 @@ SubAbort(SubTransactionId subid)
 		dlist_delete(&state->node);
 		pfree(state);
 	}
-	dlist_foreach_modify(iter, &bf_load.consumed)
-	{
-		ConsumedSet *consumed = dlist_container(ConsumedSet, node, iter.cur);
-		LoadState  *state;
-
-		if (consumed->subid == subid)
-			RowSetFree(consumed->set);
-		else if (consumed->consumed_in == subid)
-		{
-			/* the files are gone, the rows wait again */
-			state = LoadFindState(consumed->subid, consumed->set->layout, false);
-			if (state == NULL)
-				elog(ERROR, "no place for rows of an outer subtransaction");
-			PutBack(state, consumed->set);
-		}
-		else
-			continue;
-		dlist_delete(&consumed->node);
-		pfree(consumed);
-	}
+	LoadForgetReaders(subid);
 	MemoryContextReset(bf_load.scratch);
 }
 
+/*
+ * One callback for this folder and src/storage, whose order matters: rows are
+ * sealed before it is asked what was written, and descriptors of temporary
+ * files are forgotten before files are removed.
+ */
 static void
-SubXactCallbackLoad(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+AtXactEvent(XactEvent event, void *arg)
 {
-	if (bf_load.cxt == NULL)
-		return;
-	if (event == SUBXACT_EVENT_COMMIT_SUB)
-		SubCommit(subid, parent);
-	else if (event == SUBXACT_EVENT_ABORT_SUB)
-		SubAbort(subid);
+	LoadAtXactEvent(event);
+	StoreAtXactEvent(event);
+}
+
+static void
+AtSubXactEvent(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
+{
+	if (bf_load.cxt != NULL)
+	{
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			SubCommit(subid, parent);
+		else if (event == SUBXACT_EVENT_ABORT_SUB)
+			SubAbort(subid);
+	}
+	StoreAtSubXactEvent(event);
 }
 
 void
 LoadInit(void)
 {
-	RegisterXactCallback(XactCallbackLoad, NULL);
-	RegisterSubXactCallback(SubXactCallbackLoad, NULL);
+	RegisterXactCallback(AtXactEvent, NULL);
+	RegisterSubXactCallback(AtSubXactEvent, NULL);
 	LoadRowsInit();
-	LoadSealInit();
+	LoadHooksInit();
 }

@@ -1,6 +1,7 @@
 /*
  * seal.c
- *	  Write collected rows: a sorted run per bucket, files, manifest row.
+ *	  Write collected rows: a sorted run per bucket, files, manifest row; or an
+ *	  image, one file that readers of the own transaction read.
  */
 #include "postgres.h"
 
@@ -30,15 +31,20 @@
 typedef struct SealState
 {
 	const RowLayout *layout;
-	StoreWriter *store;			/* the open file, or NULL */
-	FileWriter *writer;
+	CommandId	from;			/* rows of commands from this one on */
+	CommandId	before;			/* and before this one */
+	bool		all;			/* these are all rows */
+	CommandId	last;			/* the last command that had rows */
+	FileImage  *image;			/* NULL: files are written */
+	StoreWriter *store;			/* the open file */
+	FileWriter *writer;			/* NULL: no file is open */
 	bool		own;			/* it takes one run only */
 	int			maxfiles;
 	int			maxruns;
 	int			runs_in_file;
 	int64		packed;			/* bytes of the rows of finished runs, as collected */
 	int64		written;		/* and in the files */
-	LoadStats  *stats;
+	LoadStats  *stats;			/* NULL: none are wanted */
 	Datum	  **values;			/* GATHER_ROWS of each table column */
 	bool	  **nulls;
 	ManifestWrite write;
@@ -66,17 +72,20 @@ OpenFile(SealState *state, int bucket, bool own)
 		state->maxfiles *= 2;
 		write->files = repalloc_huge(write->files, sizeof(ManifestFile) * state->maxfiles);
 	}
-	state->store = StoreCreate(layout->relid, bucket);
-	options.file_id = StoreFileId(state->store);
+	if (state->image == NULL)
+		state->store = StoreCreate(layout->relid, bucket);
+	options.file_id = state->image ? ImageFileId(state->image) : StoreFileId(state->store);
 	options.dboid = MyDatabaseId;
 	options.relid = layout->relid;
 	options.spec = layout->spec;
 	options.desc = layout->desc;
-	options.compression = layout->options->compression;
+	options.compression = state->image ? BF_COMPRESS_NONE : layout->options->compression;
 	options.compression_level = layout->options->compression_level;
 	options.block_rows = layout->options->block_rows;
-	options.counters = LoadStatsCounters(state->stats, &options.ncounters);
-	state->writer = FileWriterCreate(StoreSink(state->store), &options);
+	if (state->stats)
+		options.counters = LoadStatsCounters(state->stats, &options.ncounters);
+	state->writer = FileWriterCreate(state->image ? ImageSink(state->image) : StoreSink(state->store),
+									 &options);
 	state->own = own;
 	state->runs_in_file = 0;
 
@@ -90,18 +99,18 @@ OpenFile(SealState *state, int bucket, bool own)
 static void
 CloseFile(SealState *state)
 {
-	if (state->store == NULL)
+	if (state->writer == NULL)
 		return;
 	state->write.files[state->write.nfiles - 1].bytes = FileWriterFinish(state->writer);
-	StoreFinish(state->store);
 	state->writer = NULL;
-	state->store = NULL;
+	if (state->image == NULL)
+		StoreFinish(state->store);
 }
 
 /*
  * Close the open file when the next run should not go there, and open one.
  * Files of neighbouring small runs are shared, so that ten rows make one file
- * and 4,096 small buckets do not make 4,096.
+ * and 4,096 small buckets do not make 4,096.  An image is one file.
  */
 static void
 ChooseFile(SealState *state, int bucket, int64 packed)
@@ -109,10 +118,10 @@ ChooseFile(SealState *state, int bucket, int64 packed)
 	int64		expected = ExpectedBytes(state, packed);
 	bool		own = expected >= OWN_FILE_BYTES;
 
-	if (state->store != NULL &&
+	if (state->writer != NULL && state->image == NULL &&
 		(own || state->own || FileWriterBytes(state->writer) + expected > SHARED_FILE_BYTES))
 		CloseFile(state);
-	if (state->store == NULL)
+	if (state->writer == NULL)
 		OpenFile(state, bucket, own);
 }
 
@@ -161,79 +170,166 @@ AllocateColumns(SealState *state)
 
 /* Append sorted rows to the open run. */
 static void
-AppendRows(SealState *state, const SortEntry *entries, int64 n)
+AppendRows(SealState *state, char *const *rows, int n)
 {
-	char	   *rows[GATHER_ROWS];
+	RowGather(state->layout, rows, n, state->values, state->nulls);
+	if (state->stats)
+		LoadStatsRows(state->stats, state->values, state->nulls, n);
+	FileWriterAppend(state->writer, state->values, state->nulls, n);
+}
 
-	for (int64 at = 0; at < n; at += GATHER_ROWS)
+/* Take the rows that are wanted, GATHER_ROWS at most, out of sorted ones; *at moves on. */
+static int
+TakeRows(SealState *state, const SortEntry *entries, int64 n, int64 *at, char **rows)
+{
+	int			count = 0;
+
+	while (*at < n && count < GATHER_ROWS)
 	{
-		int			count = (int) Min(n - at, GATHER_ROWS);
+		char	   *row = entries[(*at)++].row;
 
-		/* rows lie in no order: let them all come at the same time */
-		for (int i = 0; i < count; i++)
+		if (!state->all)
 		{
-			rows[i] = entries[at + i].row;
-			BfPrefetch(rows[i]);
-			BfPrefetch(rows[i] + 64);
+			CommandId	cid = RowCid(row);
+
+			if (cid < state->from || cid >= state->before)
+				continue;
+			state->last = Max(state->last, cid);
 		}
-		RowGather(state->layout, rows, count, state->values, state->nulls);
-		LoadStatsRows(state->stats, state->values, state->nulls, count);
-		FileWriterAppend(state->writer, state->values, state->nulls, count);
+		rows[count++] = row;
+		/* rows lie in no order: let them all come at the same time */
+		BfPrefetch(row);
+		BfPrefetch(row + 64);
+	}
+	return count;
+}
+
+/* Write the run of one bucket, if it has rows that are wanted. */
+static void
+WriteBucket(SealState *state, RowMerge *merge, int bucket)
+{
+	int64		packed = RowMergeBucketBytes(merge);
+	bool		begun = false;
+	const SortEntry *entries;
+	int64		n;
+
+	while ((n = RowMergeNextRows(merge, &entries)) > 0)
+	{
+		for (int64 at = 0; at < n;)
+		{
+			char	   *rows[GATHER_ROWS];
+			int			count = TakeRows(state, entries, n, &at, rows);
+
+			if (count == 0)
+				continue;
+			if (!begun)
+			{
+				ChooseFile(state, bucket, packed);
+				FileWriterBeginRun(state->writer, bucket);
+				begun = true;
+			}
+			AppendRows(state, rows, count);
+		}
+	}
+	if (begun)
+	{
+		WrittenRun	written = {0};
+
+		FileWriterEndRun(state->writer, &written);
+		RecordRun(state, &written, packed);
 	}
 }
 
-void
-SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid)
+/* Write the rows of some sets that are wanted. */
+static void
+WriteSets(SealState *state, RowSet **sets, int nsets, bool with_stats)
 {
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext oldcxt;
-	const RowLayout *layout = sets[0]->layout;
-	SealState	state = {0};
 	RowMerge   *merge;
 	int64		nrows = 0;
 	int			bucket;
 
+	state->layout = sets[0]->layout;
+	state->all = true;
 	for (int s = 0; s < nsets; s++)
 	{
 		SpillReduceRuns(sets[s], Max(SPILL_FAN_IN / nsets, 1));
 		nrows += sets[s]->nrows;
+		state->all &= sets[s]->min_cid >= state->from && sets[s]->max_cid < state->before;
+		if (state->all)
+			state->last = Max(state->last, sets[s]->max_cid);
 	}
-
-	oldcxt = MemoryContextSwitchTo(cxt);
-	state.layout = layout;
-	state.maxfiles = 16;
-	state.maxruns = 64;
-	state.write.spec = layout->spec;
-	state.write.files = palloc(sizeof(ManifestFile) * state.maxfiles);
-	state.write.runs = palloc(sizeof(ManifestRun) * state.maxruns);
-	state.stats = LoadStatsBegin(layout, nrows);
-	AllocateColumns(&state);
+	state->maxfiles = 16;
+	state->maxruns = 64;
+	state->write.spec = state->layout->spec;
+	state->write.files = palloc(sizeof(ManifestFile) * state->maxfiles);
+	state->write.runs = palloc(sizeof(ManifestRun) * state->maxruns);
+	if (with_stats)
+		state->stats = LoadStatsBegin(state->layout, nrows);
+	AllocateColumns(state);
 
 	merge = RowMergeBegin(sets, nsets);
 	while ((bucket = RowMergeNextBucket(merge)) >= 0)
-	{
-		WrittenRun	written = {0};
-		int64		packed = RowMergeBucketBytes(merge);
-		const SortEntry *entries;
-		int64		n;
-
-		ChooseFile(&state, bucket, packed);
-		FileWriterBeginRun(state.writer, bucket);
-		while ((n = RowMergeNextRows(merge, &entries)) > 0)
-			AppendRows(&state, entries, n);
-		FileWriterEndRun(state.writer, &written);
-		RecordRun(&state, &written, packed);
-	}
-	CloseFile(&state);
+		WriteBucket(state, merge, bucket);
+	CloseFile(state);
 	RowMergeEnd(merge);
+}
 
+void
+SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId before,
+		 SealCounters *counters)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	SealState	state = {.from = from, .before = before, .last = from};
+
+	WriteSets(&state, sets, nsets, true);
 	if (state.write.nfiles > 0)
 	{
 		StoreSync();
 		state.write.column_stats = LoadStatsEnd(state.stats);
-		ManifestInsert(rel, &state.write, cid);
+		ManifestInsert(rel, &state.write, state.last);
 	}
+	for (int i = 0; i < state.write.nfiles; i++)
+	{
+		counters->rows += state.write.files[i].rows;
+		counters->bytes += state.write.files[i].bytes;
+	}
+	counters->files += state.write.nfiles;
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(cxt);
+}
+
+FileImage *
+SealImage(RowSet **sets, int nsets, CommandId before, bool with_stats, ManifestWrite *write)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	SealState	state = {.before = before};
+
+	state.image = ImageCreate(sets[0]->layout->relid);
+	PG_TRY();
+	{
+		WriteSets(&state, sets, nsets, with_stats);
+		MemoryContextSwitchTo(ImageMemory(state.image));
+		if (with_stats)
+			state.write.column_stats = LoadStatsEnd(state.stats);
+		*write = state.write;
+		write->spec = BucketSpecCopy(state.write.spec);
+		write->files = palloc(sizeof(ManifestFile) * Max(write->nfiles, 1));
+		memcpy(write->files, state.write.files, sizeof(ManifestFile) * write->nfiles);
+		write->runs = palloc(sizeof(ManifestRun) * Max(write->nruns, 1));
+		memcpy(write->runs, state.write.runs, sizeof(ManifestRun) * write->nruns);
+	}
+	PG_CATCH();
+	{
+		/* the transaction may go on */
+		ImageRelease(state.image);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(oldcxt);
+	MemoryContextDelete(cxt);
+	return state.image;
 }

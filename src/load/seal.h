@@ -1,17 +1,37 @@
 /*
  * seal.h
- *	  Collected rows become files and one manifest row.
+ *	  Collected rows become files and manifest rows, or an image to be read.
  */
 #ifndef BF_SEAL_H
 #define BF_SEAL_H
 
 #include "rows/row_buffer.h"
+#include "storage/file_image.h"
+#include "storage/manifest.h"
 #include "utils/relcache.h"
 
+/* What was written; EXPLAIN ANALYZE shows it. */
+typedef struct SealCounters
+{
+	int64		rows;
+	int64		files;
+	int64		bytes;
+	int64		temp_bytes;		/* of the temporary files the rows came from */
+} SealCounters;
+
 /*
- * Write all rows of some sets of one layout as one write of the table, which
- * snapshots with a curcid greater than cid see.  The sets stay as they are.
+ * Write the rows of some sets of one layout that belong to commands from
+ * "from" on and before "before" as one write of the table.  Snapshots that see
+ * all of these commands see it.  The sets stay as they are.
  */
-extern void SealSets(Relation rel, RowSet **sets, int nsets, CommandId cid);
+extern void SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId before,
+					 SealCounters *counters);
+
+/*
+ * Write the rows of commands before "before" to an image.  What ManifestAdd
+ * wants, with column statistics if asked for, lives as long as the image.
+ */
+extern FileImage *SealImage(RowSet **sets, int nsets, CommandId before, bool with_stats,
+							ManifestWrite *write);
 
 #endif							/* BF_SEAL_H */

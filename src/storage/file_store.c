@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "storage/directory.h"
 #include "storage/fd.h"
+#include "storage/file_image.h"
 #include "storage/file_store.h"
 #include "storage/pending.h"
 #include "utils/lsyscache.h"
@@ -273,13 +274,17 @@ FileSource *
 StoreOpen(Oid relid, const char *relname, uint64 file_id, int first_bucket)
 {
 	static bool checked = false;
-	StoreSource *file = palloc0(sizeof(StoreSource));
+	StoreSource *file;
+	FileImage  *image = ImageFind(relid, file_id);
 	off_t		size;
 
+	if (image != NULL)
+		return ImageOpen(image, relname);
 	if (!checked)
 		DirectoryCheck();
 	checked = true;
 
+	file = palloc0(sizeof(StoreSource));
 	file->source.read = StoreRead;
 	file->source.path = StorePath(MyDatabaseId, relid, file_id, first_bucket);
 	file->source.relname = pstrdup(relname);
@@ -314,5 +319,6 @@ StoreOpen(Oid relid, const char *relname, uint64 file_id, int first_bucket)
 void
 StoreClose(FileSource *source)
 {
-	CloseSource(source);
+	if (source->read == StoreRead)
+		CloseSource(source);
 }

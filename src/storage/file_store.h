@@ -10,6 +10,7 @@
 #ifndef BF_FILE_STORE_H
 #define BF_FILE_STORE_H
 
+#include "access/xact.h"
 #include "format/file_io.h"
 #include "storage/manifest.h"
 
@@ -74,7 +75,11 @@ extern int64 StoreReclaimGarbage(Oid relid);
  */
 extern int64 StoreCleanup(void);
 
-/* Register transaction callbacks; once, from _PG_init. */
-extern void StoreInit(void);
+/*
+ * What is to be done at the ends of transactions and subtransactions.  The
+ * load layer calls them from its own callbacks, after its own work.
+ */
+extern void StoreAtXactEvent(XactEvent event);
+extern void StoreAtSubXactEvent(SubXactEvent event);
 
 #endif							/* BF_FILE_STORE_H */

@@ -251,6 +251,53 @@ ManifestReadSizes(Oid relid, Snapshot snapshot, bool with_stats)
 	return ReadManifest(relid, snapshot, with_stats ? READ_STATS : 0);
 }
 
+void
+ManifestAdd(Manifest *manifest, const ManifestWrite *write)
+{
+	int			spec = ManifestSpecIndex(manifest, write->spec, CurrentMemoryContext);
+	int			nfiles = manifest->nfiles + write->nfiles;
+	int			nruns = manifest->nruns + write->nruns;
+	int64		rows = 0;
+
+	if (manifest->files != NULL)
+	{
+		manifest->files = repalloc_huge(manifest->files, sizeof(ManifestFile) * Max(nfiles, 1));
+		manifest->runs = repalloc_huge(manifest->runs, sizeof(ManifestRun) * Max(nruns, 1));
+		for (int i = 0; i < write->nfiles; i++)
+		{
+			manifest->files[manifest->nfiles + i] = write->files[i];
+			manifest->files[manifest->nfiles + i].spec = spec;
+		}
+		for (int i = 0; i < write->nruns; i++)
+		{
+			manifest->runs[manifest->nruns + i] = write->runs[i];
+			manifest->runs[manifest->nruns + i].file += manifest->nfiles;
+		}
+	}
+	for (int i = 0; i < write->nfiles; i++)
+	{
+		rows += write->files[i].rows;
+		manifest->bytes += write->files[i].bytes;
+	}
+	if (write->column_stats != NULL)
+	{
+		ManifestStats *stats;
+		Size		len = VARSIZE_ANY_EXHDR(write->column_stats);
+
+		manifest->stats = repalloc(manifest->stats, sizeof(ManifestStats) * (manifest->nstats + 1));
+		stats = &manifest->stats[manifest->nstats++];
+		stats->rows = rows;
+		stats->len = len;
+		stats->data = palloc(Max(len, 1));
+		memcpy(stats->data, VARDATA_ANY(write->column_stats), len);
+	}
+	manifest->rows += rows;
+	manifest->raw_bytes += write->raw_bytes;
+	manifest->nwrites++;
+	manifest->nfiles = nfiles;
+	manifest->nruns = nruns;
+}
+
 int
 ManifestBuckets(const Manifest *manifest)
 {

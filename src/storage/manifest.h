@@ -102,6 +102,12 @@ typedef struct ManifestWrite
 } ManifestWrite;
 
 /*
+ * Add a write that has no row to a manifest, or its numbers and statistics to
+ * one of which only sizes were read.  The current context is the manifest's.
+ */
+extern void ManifestAdd(Manifest *manifest, const ManifestWrite *write);
+
+/*
  * Insert the manifest row of a write; cid is the command the rows belong to:
  * snapshots whose curcid is greater see it.  Records the spec in
  * bucketfdw.spec when it is not there yet.  An active snapshot is not needed.

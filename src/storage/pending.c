@@ -319,8 +319,8 @@ Forget(void)
 	directories = Shrink(directories, &directories_room);
 }
 
-static void
-XactEnd(XactEvent event, void *arg)
+void
+StoreAtXactEvent(XactEvent event)
 {
 	switch (event)
 	{
@@ -367,8 +367,8 @@ XactEnd(XactEvent event, void *arg)
 	}
 }
 
-static void
-SubXactEnd(SubXactEvent event, SubTransactionId mySubid, SubTransactionId parentSubid, void *arg)
+void
+StoreAtSubXactEvent(SubXactEvent event)
 {
 	int			nest = GetCurrentTransactionNestLevel();
 
@@ -394,11 +394,4 @@ SubXactEnd(SubXactEvent event, SubTransactionId mySubid, SubTransactionId parent
 		default:
 			break;
 	}
-}
-
-void
-StoreInit(void)
-{
-	RegisterXactCallback(XactEnd, NULL);
-	RegisterSubXactCallback(SubXactEnd, NULL);
 }

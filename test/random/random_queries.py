@@ -19,6 +19,7 @@ from shrink import Shrinker, script
 from tables import Statement, World
 from tree import params, render
 from values import SETUP
+from waiting import Waiting
 
 FORCE = [("enable_hashjoin", "off"), ("enable_nestloop", "off"), ("enable_mergejoin", "off")]
 MODES = {
@@ -98,6 +99,7 @@ class Tester:
         self.must(self.c, SETUP)
         if version >= 160000:
             MODES["parallel"] = [("debug_parallel_query" if n == "force_parallel_mode" else n, v) for n, v in MODES["parallel"]]
+        self.transactions = 0
         self.queries = self.skipped = self.executions = self.slow = 0
         self.joins = collections.Counter()
         self.bucketed = collections.Counter()
@@ -358,8 +360,23 @@ class Tester:
         text = script(ops, tree, kind, MODES.get(failure.mode, []), f"{failure.kind}, mode {failure.mode}: {failure.text}", failure.which)
         print(f"-------- a script that shows it (after {shrinker.tests} tries)\n{text}\n--------", flush=True)
 
+    def waiting_round(self, seed):
+        """Transactions that read what they write; not shrunk, the round is small."""
+        try:
+            text = Waiting(random.Random(seed)).difference(self.c)
+        except ServerGone as e:
+            text = f"the server process ended: {e}"
+            self.reconnect()
+        self.transactions += 1
+        if text is not None:
+            self.failures.append(Failure("difference", text))
+            print(f"FAILURE {len(self.failures)}, rows that wait: {text}\n--------", flush=True)
+        return text is None
+
     def round(self, seed):
         self.seed = seed
+        if not all([self.waiting_round(seed * 5 + i) for i in range(5)]):
+            return False
         rnd = random.Random(seed)
         world = World(rnd)
         generator = Generator(rnd, world)
@@ -425,7 +442,7 @@ class Tester:
                 told = time.monotonic()
                 print(f"{told - start:.0f} s, {rounds} rounds, {self.queries} queries", flush=True)
         total, hit = sum(self.joins.values()), sum(self.bucketed.values())
-        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared")
+        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared; {self.transactions} transactions that read what they write")
         print(f"{hit} of {total} joins were bucket joins: " + ", ".join(f"{t} {self.bucketed[t]} of {n}" for t, n in self.joins.most_common()) +
               "; with one side sorted: " + (", ".join(f"{t} {n}" for t, n in self.routed.most_common() if n) or "none") +
               "; custom scans: " + ", ".join(f"{k} {n}" for k, n in self.kinds.most_common()) + f"; frequent keys counted by {self.counted}")

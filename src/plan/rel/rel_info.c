@@ -149,9 +149,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 
 	snapshot = RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetLatestSnapshot());
 
-	/* rows that wait in this transaction count; reading the table would seal them anyway */
-	LoadSealForRead(relid, snapshot);
-	manifest = ManifestReadSizes(relid, snapshot, TableStatsWanted(root, baserel));
+	manifest = LoadManifestSizes(relid, snapshot, TableStatsWanted(root, baserel));
 	UnregisterSnapshot(snapshot);
 
 	info->magic = BUCKET_REL_MAGIC;
