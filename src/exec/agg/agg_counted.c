@@ -46,8 +46,8 @@ AggCountedAdd(AggCounted *counted, const AggVector *vectors, const Batch *batch,
 		const BatchAgg *agg = &counted->aggs[i];
 
 		if (counted->sides[i] == side)
-			BatchAggAdvance(agg, BatchAggIsMinMax(agg) ? &counted->cells[i] : &counted->parts[i],
-							&vectors[i], NULL, from, stretch->to);
+			agg->fn->advance(agg, agg->fn->keeps_best ? &counted->cells[i] : &counted->parts[i],
+							 &vectors[i], NULL, from, stretch->to);
 	}
 }
 
@@ -58,7 +58,7 @@ AggCountedFinish(AggCounted *counted)
 		return;
 	for (int i = 0; i < counted->naggs; i++)
 	{
-		if (!BatchAggIsMinMax(&counted->aggs[i]))
+		if (!counted->aggs[i].fn->keeps_best)
 			AggCellCombineTimes(&counted->aggs[i], &counted->cells[i], &counted->parts[i],
 								counted->rows[1 - counted->sides[i]]);
 	}
@@ -70,7 +70,7 @@ AggCountedReset(AggCounted *counted)
 {
 	for (int i = 0; i < counted->naggs; i++)
 	{
-		if (!BatchAggIsMinMax(&counted->aggs[i]))
+		if (!counted->aggs[i].fn->keeps_best)
 			AggCellReset(&counted->aggs[i], &counted->parts[i]);
 	}
 	counted->rows[0] = counted->rows[1] = 0;

@@ -10,7 +10,7 @@
 #define BF_AGG_COUNTED_H
 
 #include "exec/agg/agg_inputs.h"
-#include "exec/agg/agg_kernels.h"
+#include "exec/agg/vector_agg.h"
 
 typedef struct AggCounted AggCounted;
 

@@ -71,8 +71,8 @@ static void
 Advance(AggGroups *groups, int from, int to)
 {
 	for (int i = 0; i < groups->naggs; i++)
-		BatchAggAdvance(&groups->aggs[i], &groups->cells[i], &groups->vectors[i],
-						groups->keys.rows, from, to);
+		groups->aggs[i].fn->advance(&groups->aggs[i], &groups->cells[i], &groups->vectors[i],
+									groups->keys.rows, from, to);
 }
 
 /* Keep the group of an entry, whose batch ends. */

@@ -8,7 +8,7 @@
 
 #include "exec/agg/agg_counted.h"
 #include "exec/agg/agg_inputs.h"
-#include "exec/agg/agg_kernels.h"
+#include "exec/agg/vector_agg.h"
 #include "exec/source/batch_source.h"
 
 typedef struct AggGroups AggGroups;

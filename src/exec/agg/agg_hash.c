@@ -345,8 +345,8 @@ AddSorted(AggHash *hash, const Batch *batch, const AggVector *vectors)
 	for (int g = 0; g < hash->ngroups; g++)
 	{
 		for (int i = 0; from < end[g] && i < hash->naggs; i++)
-			BatchAggAdvance(&hash->aggs[i], &hash->cells[g * hash->naggs + i], &vectors[i],
-							hash->sorted, from, end[g]);
+			hash->aggs[i].fn->advance(&hash->aggs[i], &hash->cells[g * hash->naggs + i], &vectors[i],
+									  hash->sorted, from, end[g]);
 		from = end[g];
 	}
 }
@@ -368,8 +368,8 @@ AggHashAddBatch(AggHash *hash, const Batch *batch, const ColumnVector **columns,
 		return;
 	}
 	for (int i = 0; i < hash->naggs; i++)
-		BatchAggScatter(&hash->aggs[i], &hash->cells[i], hash->naggs, hash->groups, &vectors[i],
-						batch->selection, batch->nselected);
+		hash->aggs[i].fn->scatter(&hash->aggs[i], &hash->cells[i], hash->naggs, hash->groups, &vectors[i],
+								  batch->selection, batch->nselected);
 }
 
 void

@@ -6,7 +6,7 @@
 #ifndef BF_AGG_HASH_H
 #define BF_AGG_HASH_H
 
-#include "exec/agg/agg_kernels.h"
+#include "exec/agg/vector_agg.h"
 #include "vector/batch.h"
 
 typedef struct AggHash AggHash;

@@ -32,7 +32,7 @@ AggInputInit(AggInputs *inputs, AggInput *in, const BatchAgg *agg, Expr *filter,
 		in->arg = ExecInitExpr(arg, inputs->parent);
 		in->expr = VectorExprsAdd(*exprs, arg, in->filter);
 	}
-	else if (in->col >= 0 && BatchAggAddsNumerics(agg))
+	else if (in->col >= 0 && agg->fn->adds_numerics)
 		in->expr = VectorExprsAddNumeric(*exprs, in->col);
 }
 
@@ -143,13 +143,13 @@ ComputeAtOnce(AggInputs *inputs, AggInput *in, const uint16 *rows, int n, AggVec
 	in->failures = 0;
 	in->decimals = *found;
 	in->decimals.nulls = FilterNulls(inputs, in, found->nulls, rows, n);
-	if (BatchAggAddsNumerics(in->agg))
+	if (in->agg->fn->adds_numerics)
 	{
 		vector->decimals = &in->decimals;
 		return true;
 	}
 	in->vec.nulls = unconstify(bool *, in->decimals.nulls);
-	if (in->agg->kind == BATCH_AGG_COUNT)
+	if (in->agg->fn->counts_values)
 		in->vec.values = NULL;
 	else if (in->agg->type == NUMERICOID)
 		in->vec.values = MakeNumerics(inputs, in, rows, n);
@@ -174,7 +174,7 @@ LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, A
 
 		if (in->side != side)
 			continue;
-		if (batch->times != NULL && in->agg->kind != BATCH_AGG_COUNT_ROWS)
+		if (batch->times != NULL && !in->agg->fn->counts_rows)
 			elog(ERROR, "an aggregate reads rows that are only counted");
 		vectors[i].column = NULL;
 		vectors[i].decimals = NULL;

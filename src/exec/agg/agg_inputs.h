@@ -6,7 +6,7 @@
 #ifndef BF_AGG_INPUTS_H
 #define BF_AGG_INPUTS_H
 
-#include "exec/agg/agg_kernels.h"
+#include "exec/agg/vector_agg.h"
 #include "exec/agg/expr/vector_exprs.h"
 #include "vector/batch.h"
 

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "exec/agg/agg_loops.h"
 #include "exec/agg/agg_numeric.h"
 #include "spec/numeric_form.h"
 #include "utils/builtins.h"
@@ -122,7 +123,7 @@ AddOther(const BatchAgg *agg, AggCell *cell, Datum value)
 		pfree(plain);
 }
 
-void
+static inline void
 NumericSumAdd(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	int128		x;
@@ -143,7 +144,7 @@ SumFitsInt64(const DecimalVector *vec, int n)
 		vec->max <= PG_INT64_MAX / BF_BATCH_ROWS && n <= BF_BATCH_ROWS;
 }
 
-void
+static void
 NumericSumAddAll(const BatchAgg *agg, AggCell *cell, const DecimalVector *vec, const uint16 *rows,
 				 int from, int to)
 {
@@ -192,7 +193,7 @@ NumericSumAddAll(const BatchAgg *agg, AggCell *cell, const DecimalVector *vec, c
 	AddScaled(agg, cell, sum, vec->min_scale);
 }
 
-void
+static void
 NumericSumAddEach(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
 				  const DecimalVector *vec, const uint16 *rows, int n)
 {
@@ -231,7 +232,7 @@ AddToRestTimes(const BatchAgg *agg, AggCell *cell, Numeric value, int64 times)
 	pfree(power);
 }
 
-void
+static void
 NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
 {
 	int128		sum;
@@ -258,7 +259,8 @@ NumericSumAddTimes(const BatchAgg *agg, AggCell *cell, const AggCell *other, int
 	}
 }
 
-bool
+/* Are all of the values numbers? */
+static bool
 NumericSumIsFinite(const AggCell *cell)
 {
 	const NumericRest *rest = cell->rest;
@@ -273,7 +275,8 @@ SpecialNumeric(const char *name)
 											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 }
 
-Numeric
+/* What core's sum gives; only if values were added. */
+static Numeric
 NumericSumResult(const AggCell *cell)
 {
 	const NumericRest *rest = cell->rest;
@@ -291,3 +294,58 @@ NumericSumResult(const AggCell *cell)
 	return DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(sum),
 											   NumericGetDatum(rest->sum)));
 }
+
+static void
+Advance(const BatchAgg *agg, AggCell *cell, const AggVector *vector, const uint16 *rows,
+		int from, int to)
+{
+	const ColumnVector *vec = vector->column;
+
+	if (vector->decimals != NULL)
+		NumericSumAddAll(agg, cell, vector->decimals, rows, from, to);
+	else
+		ADD_ALL(NumericSumAdd);
+}
+
+static void
+Scatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
+		const AggVector *vector, const uint16 *rows, int n)
+{
+	const ColumnVector *vec = vector->column;
+
+	if (vector->decimals != NULL)
+		NumericSumAddEach(agg, cells, stride, groups, vector->decimals, rows, n);
+	else
+		ADD_EACH(NumericSumAdd);
+}
+
+static Datum
+Sum(const BatchAgg *agg, AggCell *cell)
+{
+	return NumericGetDatum(NumericSumResult(cell));
+}
+
+static Datum
+Average(const BatchAgg *agg, AggCell *cell)
+{
+	if (!NumericSumIsFinite(cell))
+		return Sum(agg, cell);
+	return DirectFunctionCall2(numeric_div, Sum(agg, cell),
+							   NumericGetDatum(int64_to_numeric(cell->count)));
+}
+
+const VectorAgg sum_numeric_agg = {
+	.advance = Advance,
+	.scatter = Scatter,
+	.multiply = NumericSumAddTimes,
+	.result = Sum,
+	.adds_numerics = true,
+};
+
+const VectorAgg avg_numeric_agg = {
+	.advance = Advance,
+	.scatter = Scatter,
+	.multiply = NumericSumAddTimes,
+	.result = Average,
+	.adds_numerics = true,
+};

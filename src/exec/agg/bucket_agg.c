@@ -86,6 +86,7 @@ void
 BucketAggInit(void)
 {
 	RegisterCustomScanMethods(&bucket_agg_scan_methods);
+	VectorAggsCheck();
 }
 
 static Node *
@@ -225,7 +226,7 @@ CountRows(BucketAggState *state)
 {
 	for (int i = 0; i < state->naggs; i++)
 	{
-		if (state->aggs[i].kind != BATCH_AGG_COUNT_ROWS || state->inputs.inputs[i].filter >= 0)
+		if (!state->aggs[i].fn->counts_rows || state->inputs.inputs[i].filter >= 0)
 			return;
 	}
 	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
@@ -331,8 +332,8 @@ AggregateAll(BucketAggState *state)
 			AggCountedAdd(state->counted, state->vectors, batch, s);
 		}
 		for (int i = 0; batch->nstretches == 0 && i < state->naggs; i++)
-			BatchAggAdvance(&state->aggs[i], &state->cells[i], &state->vectors[i],
-							batch->selection, 0, batch->nselected);
+			state->aggs[i].fn->advance(&state->aggs[i], &state->cells[i], &state->vectors[i],
+									   batch->selection, 0, batch->nselected);
 	}
 	if (state->counted)
 		AggCountedFinish(state->counted);

@@ -7,7 +7,7 @@
 #include "access/stratnum.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
-#include "exec/agg/agg_kernels.h"
+#include "exec/agg/vector_agg.h"
 #include "exec/agg/bucket_agg.h"
 #include "exec/agg/expr/vector_exprs.h"
 #include "miscadmin.h"
@@ -73,9 +73,10 @@ static const CustomPathMethods bucket_agg_path_methods = {
 static Node *
 AggArgument(const Aggref *aggref)
 {
+	const VectorAgg *fn = VectorAggOf(aggref);
 	Node	   *arg;
 
-	if (BatchAggKindOf(aggref) == BATCH_AGG_COUNT_ROWS || aggref->args == NIL)
+	if ((fn && fn->counts_rows) || aggref->args == NIL)
 		return NULL;
 	arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
 	while (arg && IsA(arg, RelabelType))
@@ -130,10 +131,10 @@ ComputedHere(PlannerInfo *root, Node *expr, AggOutputs *result)
 static bool
 AddAggregate(PlannerInfo *root, Aggref *aggref, AggOutputs *result)
 {
-	BatchAggKind kind = BatchAggKindOf(aggref);
+	const VectorAgg *fn = VectorAggOf(aggref);
 	Node	   *arg = AggArgument(aggref);
 
-	if (kind == BATCH_AGG_NONE || (kind != BATCH_AGG_COUNT_ROWS && arg == NULL))
+	if (fn == NULL || (!fn->counts_rows && arg == NULL))
 		return false;
 	if (list_member(result->outputs, aggref))
 		return true;
@@ -203,7 +204,7 @@ AdvanceCost(const AggOutputs *outputs, BucketAggMode mode)
 		if (!IsA(aggref, Aggref))
 			continue;
 		/* without groups, all rows of a batch are counted at once */
-		if (mode == BUCKET_AGG_ALL && BatchAggKindOf(aggref) == BATCH_AGG_COUNT_ROWS &&
+		if (mode == BUCKET_AGG_ALL && VectorAggOf(aggref)->counts_rows &&
 			aggref->aggfilter == NULL)
 			continue;
 		cost += ADVANCE_COST;

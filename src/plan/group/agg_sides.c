@@ -13,7 +13,7 @@
  */
 #include "postgres.h"
 
-#include "exec/agg/agg_kernels.h"
+#include "exec/agg/vector_agg.h"
 #include "optimizer/optimizer.h"
 #include "plan/group/agg_sides.h"
 #include "plan/join/join_cost.h"
@@ -24,26 +24,9 @@
 static bool
 Multiplies(const Aggref *aggref)
 {
-	switch (BatchAggKindOf(aggref))
-	{
-		case BATCH_AGG_COUNT_ROWS:
-		case BATCH_AGG_COUNT:
-		case BATCH_AGG_SUM_INT:
-		case BATCH_AGG_SUM_INT8:
-		case BATCH_AGG_AVG_INT:
-		case BATCH_AGG_AVG_INT8:
-		case BATCH_AGG_SUM_NUMERIC:
-		case BATCH_AGG_AVG_NUMERIC:
-		case BATCH_AGG_MIN:
-		case BATCH_AGG_MAX:
-			return true;
-		case BATCH_AGG_SUM_FLOAT4:
-		case BATCH_AGG_SUM_FLOAT8:
-		case BATCH_AGG_AVG_FLOAT:
-		case BATCH_AGG_NONE:
-			break;
-	}
-	return false;
+	const VectorAgg *fn = VectorAggOf(aggref);
+
+	return fn != NULL && (fn->multiply || fn->keeps_best);
 }
 
 /* The side whose columns an aggregate reads, 0 when it reads none, -1 when it reads both. */
