@@ -6,6 +6,7 @@
 
 #include "access/relation.h"
 #include "admin/open_checked.h"
+#include "catalog/objectaddress.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/manifest.h"

@@ -11,7 +11,7 @@
 #include "format/file_format.h"
 #include "miscadmin.h"
 #include "storage/catalog.h"
-#include "storage/file_store.h"
+#include "storage/grow.h"
 #include "storage/manifest.h"
 #include "storage/pending.h"
 #include "utils/fmgroids.h"
@@ -59,19 +59,6 @@ ManifestSpecIndex(Manifest *manifest, const BucketSpec *spec, MemoryContext cxt)
 	return manifest->nspecs++;
 }
 
-/* Room for more elements in a growing array. */
-static void *
-GrowArray(void *array, int *allocated, int needed, Size elemsize)
-{
-	int64		size = *allocated;
-
-	if (needed <= size)
-		return array;
-	size = Max(Max(size * 2, 64), needed);
-	*allocated = (int) Min(size, INT_MAX);
-	return repalloc_huge(array, (Size) *allocated * elemsize);
-}
-
 static void
 MalformedRow(Oid relid)
 {
@@ -90,7 +77,7 @@ typedef struct ManifestRoom
 
 /* Add the files and runs of one row. */
 static void
-ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int spec)
+ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int spec, MemoryContext cxt)
 {
 	int			n[10];
 	const uint64 *ids = CatalogArray(values[Anum_manifest_file_ids - 1], INT8OID, &n[0]);
@@ -110,8 +97,8 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 		if (n[i] != n[i < 5 ? 0 : 5])
 			MalformedRow(manifest->relid);
 
-	manifest->files = GrowArray(manifest->files, &room->files, first_file + n[0], sizeof(ManifestFile));
-	manifest->runs = GrowArray(manifest->runs, &room->runs, manifest->nruns + n[5], sizeof(ManifestRun));
+	manifest->files = GrowArray(manifest->files, cxt, &room->files, first_file + n[0], sizeof(ManifestFile));
+	manifest->runs = GrowArray(manifest->runs, cxt, &room->runs, manifest->nruns + n[5], sizeof(ManifestRun));
 
 	for (int i = 0; i < n[0]; i++)
 	{
@@ -158,7 +145,7 @@ ManifestAddStats(Manifest *manifest, ManifestRoom *room, const Datum *values, Me
 	if (values[Anum_manifest_column_stats - 1] == (Datum) 0)
 		return;
 	data = DatumGetByteaPP(values[Anum_manifest_column_stats - 1]);
-	manifest->stats = GrowArray(manifest->stats, &room->stats, manifest->nstats + 1, sizeof(ManifestStats));
+	manifest->stats = GrowArray(manifest->stats, cxt, &room->stats, manifest->nstats + 1, sizeof(ManifestStats));
 	stats = &manifest->stats[manifest->nstats++];
 	stats->rows = DatumGetInt64(values[Anum_manifest_rows - 1]);
 	stats->len = VARSIZE_ANY_EXHDR(data);
@@ -173,7 +160,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw manifest row",
 												  ALLOCSET_DEFAULT_SIZES);
 	Manifest   *manifest = palloc0(sizeof(Manifest));
-	ManifestRoom room = {16, 64, 4};
+	ManifestRoom room = {16, 64, 0};
 	Oid			rowtype = get_rel_type_id(relid);
 	CatalogScan scan;
 	HeapTuple	tuple;
@@ -185,7 +172,6 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 		manifest->files = palloc(room.files * sizeof(ManifestFile));
 		manifest->runs = palloc(room.runs * sizeof(ManifestRun));
 	}
-	manifest->stats = palloc(room.stats * sizeof(ManifestStats));
 
 	CatalogScanBegin(&scan, "manifest", AccessShareLock, relid, snapshot);
 	MemoryContextSwitchTo(row_cxt);
@@ -215,7 +201,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 
 		spec = ManifestSpecIndex(manifest, CatalogGetSpec(values, Anum_manifest_hash_version), cxt);
 		if (wanted & READ_FILES)
-			ManifestAddRow(manifest, &room, values, spec);
+			ManifestAddRow(manifest, &room, values, spec, cxt);
 		else
 		{
 			manifest->nfiles += CatalogArrayLength(values[Anum_manifest_file_ids - 1]);

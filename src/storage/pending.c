@@ -12,8 +12,8 @@
 #include "miscadmin.h"
 #include "storage/directory.h"
 #include "storage/file_store.h"
+#include "storage/grow.h"
 #include "storage/pending.h"
-#include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 typedef struct PendingFile
@@ -64,21 +64,6 @@ static Oid *synced = NULL;
 static int	nsynced = 0;
 static int	synced_room = 0;
 
-/* Make room for one more element. */
-static void *
-Grow(void *array, int used, int *room, Size elemsize)
-{
-	if (used < *room)
-		return array;
-	if (array == NULL)
-	{
-		*room = 32;
-		return MemoryContextAlloc(TopMemoryContext, *room * elemsize);
-	}
-	*room *= 2;
-	return repalloc_huge(array, *room * elemsize);
-}
-
 /* Give back an array that grew large. */
 static void *
 Shrink(void *array, int *room)
@@ -108,7 +93,7 @@ StoreTransactionWrote(void)
 void
 PendingReserve(void)
 {
-	files = Grow(files, nfiles, &files_room, sizeof(PendingFile));
+	files = GrowArray(files, TopMemoryContext, &files_room, nfiles + 1, sizeof(PendingFile));
 }
 
 /* Raises no error after PendingReserve. */
@@ -198,7 +183,7 @@ StoreDropAtCommit(Oid relid)
 {
 	if (IsDropped(relid))
 		return;
-	drops = Grow(drops, ndrops, &drops_room, sizeof(PendingDrop));
+	drops = GrowArray(drops, TopMemoryContext, &drops_room, ndrops + 1, sizeof(PendingDrop));
 	drops[ndrops].relid = relid;
 	drops[ndrops].nest = GetCurrentTransactionNestLevel();
 	ndrops++;
@@ -221,7 +206,7 @@ PendingAddDirectory(Oid relid, bool created)
 			return;
 		}
 	}
-	directories = Grow(directories, ndirectories, &directories_room, sizeof(PendingDirectory));
+	directories = GrowArray(directories, TopMemoryContext, &directories_room, ndirectories + 1, sizeof(PendingDirectory));
 	directories[ndirectories].relid = relid;
 	directories[ndirectories].created = created;
 	directories[ndirectories].parents = created;
@@ -262,7 +247,7 @@ StoreSync(void)
 			/* a small memory: forgetting costs three fsyncs */
 			if (nsynced >= 1024)
 				nsynced = 0;
-			synced = Grow(synced, nsynced, &synced_room, sizeof(Oid));
+			synced = GrowArray(synced, TopMemoryContext, &synced_room, nsynced + 1, sizeof(Oid));
 			synced[nsynced++] = entry->relid;
 		}
 		entry->parents = false;

@@ -20,6 +20,7 @@
 #include "storage/catalog.h"
 #include "storage/directory.h"
 #include "storage/file_store.h"
+#include "storage/grow.h"
 #include "storage/lmgr.h"
 #include "storage/pending.h"
 #include "storage/procarray.h"
@@ -133,13 +134,7 @@ typedef struct FoundList
 static void *
 FoundAdd(FoundList *list)
 {
-	if (list->n >= list->room)
-	{
-		list->room = Max(64, list->room * 2);
-		list->elems = list->elems == NULL ?
-			MemoryContextAllocHuge(CurrentMemoryContext, list->room * list->elemsize) :
-			repalloc_huge(list->elems, list->room * list->elemsize);
-	}
+	list->elems = GrowArray(list->elems, CurrentMemoryContext, &list->room, list->n + 1, list->elemsize);
 	return list->elems + list->elemsize * list->n++;
 }
 
