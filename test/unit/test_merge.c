@@ -507,7 +507,7 @@ RunOne(const KeyShape *shape, int nleft, int nright, int nvalues, int null_perce
 	int			keycols[MAX_KEYS] = {0, 1};
 	int16		typlen[2][NCOLS];
 	bool		typbyval[2][NCOLS];
-	MergeInputSpec specs[2];
+	MergeSideSpec specs[2];
 	MergeJoin  *join;
 	MergePairs *pairs = palloc(sizeof(MergePairs));
 	MergeJoinCounters counters;

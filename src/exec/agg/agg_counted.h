@@ -9,7 +9,7 @@
 #ifndef BF_AGG_COUNTED_H
 #define BF_AGG_COUNTED_H
 
-#include "exec/agg/agg_inputs.h"
+#include "exec/agg/agg_args.h"
 #include "exec/agg/vector_agg.h"
 
 typedef struct AggCounted AggCounted;

@@ -19,7 +19,7 @@ struct AggGroups
 	int			naggs;
 	const BatchAgg *aggs;
 	AggCell    *cells;
-	AggInputs  *inputs;
+	AggArgs    *args;
 	int			ncolumns;
 	int		   *columns;		/* batch columns to show */
 	AggVector  *vectors;		/* per aggregate, of the present batch */
@@ -43,21 +43,21 @@ struct AggGroups
 
 AggGroups *
 AggGroupsCreate(BatchSource *input, UnitQueue *queue, const BatchAgg *aggs, AggCell *cells,
-				AggInputs *inputs, AggCounted *counted, int ncolumns, const int *columns)
+				AggArgs *args, AggCounted *counted, int ncolumns, const int *columns)
 {
 	AggGroups  *groups = palloc0(sizeof(AggGroups));
 
 	groups->input = input;
 	groups->queue = queue;
-	groups->naggs = inputs->n;
+	groups->naggs = args->n;
 	groups->aggs = aggs;
 	groups->cells = cells;
-	groups->inputs = inputs;
+	groups->args = args;
 	groups->counted = counted;
 	groups->ncolumns = ncolumns;
 	groups->columns = palloc(Max(ncolumns, 1) * sizeof(int));
 	memcpy(groups->columns, columns, ncolumns * sizeof(int));
-	groups->vectors = palloc0(Max(inputs->n, 1) * sizeof(AggVector));
+	groups->vectors = palloc0(Max(args->n, 1) * sizeof(AggVector));
 	groups->shown = palloc0(Max(ncolumns, 1) * sizeof(ColumnVector *));
 	KeyVectorInit(&groups->keys, input->nkeys, input->keycols, input->keyclasses,
 				  input->keytypes);
@@ -119,7 +119,7 @@ ReadBatch(AggGroups *groups)
 	groups->stretch = 0;
 	if (groups->counted && batch->nstretches == 0)
 		AggCountedFinish(groups->counted);
-	AggInputsLoad(groups->inputs, batch, groups->vectors);
+	AggArgsLoad(groups->args, batch, groups->vectors);
 	for (int c = 0; c < groups->ncolumns; c++)
 		groups->shown[c] = BatchColumn(batch, groups->columns[c]);
 	groups->pos = 0;

@@ -7,7 +7,7 @@
 #define BF_AGG_GROUPS_H
 
 #include "exec/agg/agg_counted.h"
-#include "exec/agg/agg_inputs.h"
+#include "exec/agg/agg_args.h"
 #include "exec/agg/vector_agg.h"
 #include "exec/source/batch_source.h"
 
@@ -21,7 +21,7 @@ typedef struct AggGroups AggGroups;
  * same aggregates and cells; else NULL.
  */
 extern AggGroups *AggGroupsCreate(BatchSource *input, UnitQueue *queue, const BatchAgg *aggs,
-								  AggCell *cells, AggInputs *inputs, AggCounted *counted,
+								  AggCell *cells, AggArgs *args, AggCounted *counted,
 								  int ncolumns, const int *columns);
 
 /*

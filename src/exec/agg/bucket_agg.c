@@ -31,7 +31,7 @@ typedef struct BucketAggState
 	BatchSource *input;			/* NULL: a FINAL stage reads rows */
 	int			naggs;
 	BatchAgg   *aggs;
-	AggInputs	inputs;
+	AggArgs		args;
 	int		   *agg_place;		/* per aggregate: its place in the scan tuple */
 	int			ncolumns;		/* columns of the input that are shown */
 	int		   *column_place;
@@ -115,7 +115,7 @@ static void
 DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *aggref)
 {
 	BatchAgg   *agg = &state->aggs[state->naggs];
-	AggInput   *in = &state->inputs.inputs[state->naggs];
+	AggArg	   *in = &state->args.list[state->naggs];
 	int			column = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS), place);
 	int			arg = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_ARGS), place);
 	int			filter = list_nth_int(list_nth(cscan->custom_private, AGG_PRIVATE_FILTERS), place);
@@ -131,7 +131,7 @@ DescribeAgg(BucketAggState *state, CustomScan *cscan, int place, const Aggref *a
 		in->col = BatchSourceColumn(state->input, column);
 	if (sides != NIL)
 		in->side = list_nth_int(sides, place);
-	AggInputInit(&state->inputs, in, agg,
+	AggArgInit(&state->args, in, agg,
 				 filter < 0 ? NULL : list_nth(cscan->custom_exprs, filter),
 				 arg < 0 ? NULL : list_nth(cscan->custom_exprs, arg));
 	state->naggs++;
@@ -143,7 +143,7 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 {
 	List	   *roles = list_nth(cscan->custom_private, AGG_PRIVATE_ROLES);
 	List	   *columns = list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS);
-	AggInputs  *inputs = &state->inputs;
+	AggArgs    *args = &state->args;
 	int			n = list_length(roles);
 	Oid		   *types = palloc(n * sizeof(Oid));
 
@@ -158,8 +158,8 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 		{
 			/* expressions may read any of them */
 			source = BatchSourceColumn(state->input, source);
-			inputs->vars.var_cols[inputs->vars.nvars] = source;
-			inputs->vars.var_places[inputs->vars.nvars++] = i;
+			args->vars.var_cols[args->vars.nvars] = source;
+			args->vars.var_places[args->vars.nvars++] = i;
 		}
 		if (list_nth_int(roles, i) == BUCKET_AGG_INPUT)
 			continue;
@@ -176,7 +176,7 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 			DescribeAgg(state, cscan, i, (Aggref *)
 						list_nth_node(TargetEntry, cscan->custom_scan_tlist, i)->expr);
 	}
-	inputs->n = state->naggs;
+	args->n = state->naggs;
 	if (state->hash)
 		AggHashSetAggs(state->hash, state->naggs, state->aggs);
 }
@@ -197,9 +197,9 @@ AllocateOutput(BucketAggState *state, int n)
 	state->read_nulls = palloc(n * sizeof(bool));
 	state->packed = palloc(n * sizeof(Datum));
 	state->packed_source = palloc(n * sizeof(int));
-	state->inputs.inputs = palloc0(n * sizeof(AggInput));
-	state->inputs.vars.var_cols = palloc(n * sizeof(int));
-	state->inputs.vars.var_places = palloc(n * sizeof(int));
+	state->args.list = palloc0(n * sizeof(AggArg));
+	state->args.vars.var_cols = palloc(n * sizeof(int));
+	state->args.vars.var_places = palloc(n * sizeof(int));
 }
 
 /* Have the join below count the pairs of large groups. */
@@ -209,7 +209,7 @@ CountPairs(BucketAggState *state)
 	int		   *sides = palloc(Max(state->naggs, 1) * sizeof(int));
 
 	for (int i = 0; i < state->naggs; i++)
-		sides[i] = state->inputs.inputs[i].side;
+		sides[i] = state->args.list[i].side;
 	state->counted = AggCountedCreate(state->naggs, state->aggs, state->cells, sides);
 	BatchSourceWant(state->input, WANT_COUNTED_PAIRS);
 	state->queue.counts = true;
@@ -226,7 +226,7 @@ CountRows(BucketAggState *state)
 {
 	for (int i = 0; i < state->naggs; i++)
 	{
-		if (!state->aggs[i].fn->counts_rows || state->inputs.inputs[i].filter >= 0)
+		if (!state->aggs[i].fn->counts_rows || state->args.list[i].filter >= 0)
 			return;
 	}
 	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
@@ -259,10 +259,10 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 		BatchSourceDescribe(state->input, keys);
 	state->queue.parent = CurrentMemoryContext;
 	AllocateOutput(state, list_length(cscan->custom_scan_tlist));
-	state->inputs.vars.slot = node->ss.ss_ScanTupleSlot;
-	state->inputs.vars.econtext = CreateExprContext(estate);
-	state->inputs.parent = &node->ss.ps;
-	state->inputs.cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate values",
+	state->args.vars.slot = node->ss.ss_ScanTupleSlot;
+	state->args.vars.econtext = CreateExprContext(estate);
+	state->args.parent = &node->ss.ps;
+	state->args.cxt = AllocSetContextCreate(CurrentMemoryContext, "BucketAggregate values",
 											  ALLOCSET_DEFAULT_SIZES);
 	DescribeOutput(state, cscan);
 	if (list_nth(cscan->custom_private, AGG_PRIVATE_SIDES) != NIL)
@@ -272,7 +272,7 @@ BeginBucketAgg(CustomScanState *node, EState *estate, int eflags)
 		return;
 	BatchSourceCheckOrder(state->input, keys);
 	state->groups = AggGroupsCreate(state->input, &state->queue, state->aggs, state->cells,
-									&state->inputs, state->counted, state->ncolumns,
+									&state->args, state->counted, state->ncolumns,
 									state->column_source);
 }
 
@@ -324,7 +324,7 @@ AggregateAll(BucketAggState *state)
 	while ((batch = NextBatch(state)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		AggInputsLoad(&state->inputs, batch, state->vectors);
+		AggArgsLoad(&state->args, batch, state->vectors);
 		for (int s = 0; s < batch->nstretches; s++)
 		{
 			if (batch->stretches[s].begins)
@@ -348,7 +348,7 @@ ReadBatch(void *arg)
 
 	if (batch == NULL)
 		return false;
-	AggInputsLoad(&state->inputs, batch, state->vectors);
+	AggArgsLoad(&state->args, batch, state->vectors);
 	for (int c = 0; c < state->ncolumns; c++)
 		state->columns[c] = BatchColumn(batch, state->column_source[c]);
 	AggHashAddBatch(state->hash, batch, state->columns, state->vectors);
@@ -399,8 +399,8 @@ NextGroup(BucketAggState *state)
 static void
 FillSlot(BucketAggState *state, TupleTableSlot *slot)
 {
-	for (int v = 0; v < state->inputs.vars.nvars; v++)
-		slot->tts_isnull[state->inputs.vars.var_places[v]] = true;
+	for (int v = 0; v < state->args.vars.nvars; v++)
+		slot->tts_isnull[state->args.vars.var_places[v]] = true;
 	for (int i = 0; i < state->naggs; i++)
 	{
 		int			place = state->agg_place[i];

@@ -12,7 +12,7 @@
 #include "rows/row_slot.h"
 #include "utils/memutils.h"
 
-/* MergeInputNext */
+/* MergeSideNext */
 static Batch *
 NextOfChild(void *arg, const KeyBound *bound)
 {
@@ -20,7 +20,7 @@ NextOfChild(void *arg, const KeyBound *bound)
 }
 
 static void
-MergeSpecOf(BatchSource *child, MergeInputSpec *spec)
+MergeSpecOf(BatchSource *child, MergeSideSpec *spec)
 {
 	spec->next = NextOfChild;
 	spec->arg = child;
@@ -71,8 +71,8 @@ JoinNodeStart(BatchSource *source)
 											BatchSourceBuckets(state->child[1]));
 	if (state->merge == NULL)
 	{
-		MergeInputSpec left;
-		MergeInputSpec right;
+		MergeSideSpec left;
+		MergeSideSpec right;
 
 		MergeSpecOf(state->child[0], &left);
 		MergeSpecOf(state->child[1], &right);

@@ -19,7 +19,7 @@
 typedef struct RunIndex
 {
 	int		  **first;			/* per spec and bucket: where its runs begin in "runs"; one more at the end */
-	int		   *runs;
+	int		   *runs;			/* of a bucket in order of the manifest */
 } RunIndex;
 
 /* What one process reads of a run at a time, in file order. */
@@ -93,6 +93,7 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	leaf->nbuckets = Max(ManifestBuckets(manifest), 1);
 	leaf->touched = palloc0(leaf->nbuckets * sizeof(bool));
 	leaf->runs = palloc(Max(manifest->nruns, 1) * sizeof(int));
+	leaf->group_runs = palloc(Max(manifest->nruns, 1) * sizeof(int));
 	leaf->all_nulls = palloc(BF_BATCH_ROWS * sizeof(bool));
 	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
 	leaf->zeros = palloc0(BF_BATCH_ROWS * sizeof(Datum));
@@ -151,72 +152,6 @@ LeafReaderMarkTouched(LeafReader *leaf, bool *flags)
 	}
 }
 
-/*
- * The runs that the quals leave, by group: walking over all runs for each of
- * thousands of groups would take longer than reading them.
- */
-typedef struct GroupIndex
-{
-	int			ngroups;
-	int		   *first;			/* ngroups + 1: where the runs of a group begin */
-	int		   *runs;			/* in order of the manifest inside a group */
-	int64	   *rows;			/* of each group */
-} GroupIndex;
-
-static void
-FreeGroupIndex(LeafReader *leaf)
-{
-	GroupIndex *index = leaf->group_index;
-
-	if (index == NULL)
-		return;
-	pfree(index->first);
-	pfree(index->runs);
-	pfree(index->rows);
-	pfree(index);
-	leaf->group_index = NULL;
-}
-
-/* The index for a number of groups, made when there is none yet. */
-static GroupIndex *
-GetGroupIndex(LeafReader *leaf, int ngroups)
-{
-	Manifest   *m = leaf->manifest;
-	GroupIndex *index = leaf->group_index;
-	MemoryContext old;
-
-	if (index != NULL && index->ngroups == ngroups)
-		return index;
-	FreeGroupIndex(leaf);
-	old = MemoryContextSwitchTo(leaf->cxt);
-	index = palloc(sizeof(GroupIndex));
-	index->ngroups = ngroups;
-	index->first = palloc0((ngroups + 2) * sizeof(int));
-	index->runs = palloc(Max(m->nruns, 1) * sizeof(int));
-	index->rows = palloc0(ngroups * sizeof(int64));
-	MemoryContextSwitchTo(old);
-
-	/* counts of group g at g + 2, so that filling moves g + 1 from its start to its end */
-	for (int r = 0; r < m->nruns; r++)
-	{
-		int			group = m->runs[r].bucket % ngroups;
-
-		if (!RunWanted(leaf, &m->runs[r]))
-			continue;
-		index->first[group + 2]++;
-		index->rows[group] += m->runs[r].rows;
-	}
-	for (int g = 2; g < ngroups + 2; g++)
-		index->first[g] += index->first[g - 1];
-	for (int r = 0; r < m->nruns; r++)
-	{
-		if (RunWanted(leaf, &m->runs[r]))
-			index->runs[index->first[m->runs[r].bucket % ngroups + 1]++] = r;
-	}
-	leaf->group_index = index;
-	return index;
-}
-
 void
 LeafReaderPrune(LeafReader *leaf)
 {
@@ -229,23 +164,122 @@ LeafReaderPrune(LeafReader *leaf)
 		leaf->prune[i] = bf_enable_pruning ?
 			LeafQualsBuckets(leaf->manifest->specs[i], leaf->nquals, leaf->quals) : NULL;
 	}
-	FreeGroupIndex(leaf);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * The index of runs, made once, by a counting sort: walking over all runs for
+ * each of thousands of groups, or lookups, would take longer than reading them.
+ */
+static RunIndex *
+GetRunIndex(LeafReader *leaf)
+{
+	Manifest   *m = leaf->manifest;
+	MemoryContext old;
+	RunIndex   *index;
+	int			at = 0;
+
+	if (leaf->run_index != NULL)
+		return leaf->run_index;
+	old = MemoryContextSwitchTo(leaf->cxt);
+	index = palloc(sizeof(RunIndex));
+	index->first = palloc(m->nspecs * sizeof(int *));
+	index->runs = palloc(Max(m->nruns, 1) * sizeof(int));
+	for (int i = 0; i < m->nspecs; i++)
+		index->first[i] = palloc0((m->specs[i]->nbuckets + 2) * sizeof(int));
+	MemoryContextSwitchTo(old);
+
+	/* counts of bucket b at b + 2, so that filling moves b + 1 from its start to its end */
+	for (int r = 0; r < m->nruns; r++)
+		index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 2]++;
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		index->first[i][0] = index->first[i][1] = at;
+		for (int b = 2; b < m->specs[i]->nbuckets + 2; b++)
+			index->first[i][b] += index->first[i][b - 1];
+		at = index->first[i][m->specs[i]->nbuckets + 1];
+	}
+	for (int r = 0; r < m->nruns; r++)
+		index->runs[index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 1]++] = r;
+	leaf->run_index = index;
+	return index;
+}
+
+static int
+CompareInts(const void *a, const void *b)
+{
+	int			x = *(const int *) a;
+	int			y = *(const int *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The runs of the group that the quals leave, in order of the manifest, unless
+ * "runs" is NULL, and their rows; returns how many.
+ */
+static int
+WantedRuns(LeafReader *leaf, int ngroups, int group, int *runs, int64 *rows)
+{
+	Manifest   *m = leaf->manifest;
+	RunIndex   *index = GetRunIndex(leaf);
+	bool		in_order = true;
+	int			n = 0;
+
+	*rows = 0;
+	for (int i = 0; i < m->nspecs; i++)
+	{
+		const uint8 *bits = leaf->prune[i];
+		const int  *first = index->first[i];
+
+		for (int b = group; b < m->specs[i]->nbuckets; b += ngroups)
+		{
+			if (bits && bits[b / 8] == 0 && ngroups == 1)
+				b |= 7;
+			else if (bits == NULL || (bits[b / 8] & (1 << (b % 8))) != 0)
+			{
+				for (int at = first[b]; at < first[b + 1]; at++, n++)
+				{
+					*rows += m->runs[index->runs[at]].rows;
+					if (runs == NULL)
+						continue;
+					runs[n] = index->runs[at];
+					in_order &= n == 0 || runs[n - 1] < runs[n];
+				}
+			}
+		}
+	}
+	if (!in_order)
+		qsort(runs, n, sizeof(int), CompareInts);
+	return n;
 }
 
 int64
 LeafGroupRows(LeafReader *leaf, int ngroups, int group)
 {
-	return GetGroupIndex(leaf, ngroups)->rows[group];
+	int64		rows;
+
+	(void) WantedRuns(leaf, ngroups, group, NULL, &rows);
+	return rows;
 }
 
 const int *
 LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns)
 {
-	GroupIndex *index = GetGroupIndex(leaf, ngroups);
+	int64		rows;
 
-	*nruns = index->first[group + 1] - index->first[group];
-	return index->runs + index->first[group];
+	*nruns = WantedRuns(leaf, ngroups, group, leaf->group_runs, &rows);
+	return leaf->group_runs;
+}
+
+/* Take the runs of the unit. */
+static void
+CollectRuns(LeafReader *leaf, int ngroups, int group)
+{
+	int64		rows;
+
+	leaf->nruns = WantedRuns(leaf, ngroups, group, leaf->runs, &rows);
+	leaf->at = 0;
 }
 
 /* CutSourceOps */
@@ -291,96 +325,6 @@ LeafCutSource(LeafReader *leaf, CutSource *source)
 	source->table = leaf;
 	/* rows that are counted become the fewer the more runs are merged */
 	source->may_slice_runs = source->may_slice && !leaf->countable;
-}
-
-/* Make the index of runs: a counting sort by spec and bucket. */
-static RunIndex *
-MakeRunIndex(LeafReader *leaf)
-{
-	Manifest   *m = leaf->manifest;
-	MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
-	RunIndex   *index = palloc(sizeof(RunIndex));
-	int			at = 0;
-
-	index->first = palloc(m->nspecs * sizeof(int *));
-	index->runs = palloc(Max(m->nruns, 1) * sizeof(int));
-	for (int i = 0; i < m->nspecs; i++)
-		index->first[i] = palloc0((m->specs[i]->nbuckets + 2) * sizeof(int));
-	MemoryContextSwitchTo(old);
-
-	/* counts of bucket b at b + 2, so that filling moves b + 1 from its start to its end */
-	for (int r = 0; r < m->nruns; r++)
-		index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 2]++;
-	for (int i = 0; i < m->nspecs; i++)
-	{
-		index->first[i][0] = index->first[i][1] = at;
-		for (int b = 2; b < m->specs[i]->nbuckets + 2; b++)
-			index->first[i][b] += index->first[i][b - 1];
-		at = index->first[i][m->specs[i]->nbuckets + 1];
-	}
-	for (int r = 0; r < m->nruns; r++)
-		index->runs[index->first[m->files[m->runs[r].file].spec][m->runs[r].bucket + 1]++] = r;
-	return index;
-}
-
-static int
-CompareInts(const void *a, const void *b)
-{
-	int			x = *(const int *) a;
-	int			y = *(const int *) b;
-
-	return (x > y) - (x < y);
-}
-
-/* Collect the runs that the quals leave, in order of the manifest. */
-static void
-CollectRuns(LeafReader *leaf, int ngroups, int group)
-{
-	Manifest   *m = leaf->manifest;
-	bool		all_pruned = true;
-
-	leaf->nruns = 0;
-	leaf->at = 0;
-	if (ngroups > 1)
-	{
-		const int  *runs = LeafGroupRuns(leaf, ngroups, group, &leaf->nruns);
-
-		memcpy(leaf->runs, runs, leaf->nruns * sizeof(int));
-		return;
-	}
-	for (int i = 0; i < m->nspecs; i++)
-		all_pruned &= leaf->prune[i] != NULL;
-	if (!leaf->rescanned || !all_pruned)
-	{
-		for (int r = 0; r < m->nruns; r++)
-		{
-			if (RunWanted(leaf, &m->runs[r]))
-				leaf->runs[leaf->nruns++] = r;
-		}
-		return;
-	}
-
-	/* lookup after lookup: do not walk over all runs for each */
-	if (leaf->run_index == NULL)
-		leaf->run_index = MakeRunIndex(leaf);
-	for (int i = 0; i < m->nspecs; i++)
-	{
-		const uint8 *bits = leaf->prune[i];
-		const int  *first = leaf->run_index->first[i];
-
-		for (int b = 0; b < m->specs[i]->nbuckets; b++)
-		{
-			if (bits[b / 8] == 0)
-				b |= 7;
-			else if (bits[b / 8] & (1 << (b % 8)))
-			{
-				for (int at = first[b]; at < first[b + 1]; at++)
-					leaf->runs[leaf->nruns++] = leaf->run_index->runs[at];
-			}
-		}
-	}
-	if (leaf->nruns > 1)
-		qsort(leaf->runs, leaf->nruns, sizeof(int), CompareInts);
 }
 
 /* Share out the runs of the unit: each is a piece, or several when it is large. */

@@ -50,7 +50,7 @@ VisitReports(BatchSource *source, ReportStep step, char *base, Size at)
 static Size
 WorkerSize(const ParallelWork *work)
 {
-	return VisitReports(work->source, REPORT_MEASURE, NULL, MAXALIGN(sizeof(UnitStats)));
+	return VisitReports(work->source, REPORT_MEASURE, NULL, MAXALIGN(sizeof(UnitTimes)));
 }
 
 /* What a worker left. */
@@ -84,14 +84,14 @@ ParallelStateUnits(ParallelState *state)
 void
 ParallelStateShutdown(ParallelState **state, const ParallelWork *work)
 {
-	const Size	first = MAXALIGN(sizeof(UnitStats));
+	const Size	first = MAXALIGN(sizeof(UnitTimes));
 
 	if (IsParallelWorker())
 	{
 		char	   *part = WorkerPart(*state, ParallelWorkerNumber);
 
 		UnitMeterBegin(work->meter);
-		UnitStatsAdd((UnitStats *) part, &work->meter->stats);
+		UnitTimesAdd((UnitTimes *) part, &work->meter->stats);
 		VisitReports(work->source, REPORT_LEAVE, part, first);
 	}
 	else
@@ -100,7 +100,7 @@ ParallelStateShutdown(ParallelState **state, const ParallelWork *work)
 		{
 			char	   *part = WorkerPart(*state, w);
 
-			UnitStatsAdd(&work->meter->workers, (UnitStats *) part);
+			UnitTimesAdd(&work->meter->workers, (UnitTimes *) part);
 			VisitReports(work->source, REPORT_COLLECT, part, first);
 		}
 	}

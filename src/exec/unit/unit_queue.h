@@ -11,7 +11,7 @@
 #define BF_UNIT_QUEUE_H
 
 #include "exec/unit/key_cut.h"
-#include "exec/unit/unit_stats.h"
+#include "exec/unit/unit_meter.h"
 #include "port/atomics.h"
 
 struct UnitCutter;

@@ -23,7 +23,7 @@
 #include "vector/merge_search.h"
 
 static void
-InitSide(MergeSide *side, int nkeys, const MergeInputSpec *spec, bool preserved, bool flags)
+InitSide(MergeSide *side, int nkeys, const MergeSideSpec *spec, bool preserved, bool flags)
 {
 	side->spec = *spec;
 	side->preserved = preserved;
@@ -39,7 +39,7 @@ InitSide(MergeSide *side, int nkeys, const MergeInputSpec *spec, bool preserved,
 
 MergeJoin *
 MergeJoinCreate(MergeType type, bool residual, int nkeys,
-				const MergeInputSpec *left, const MergeInputSpec *right, Size work_bytes)
+				const MergeSideSpec *left, const MergeSideSpec *right, Size work_bytes)
 {
 	MergeJoin  *join = palloc0(sizeof(MergeJoin));
 

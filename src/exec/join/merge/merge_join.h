@@ -32,11 +32,11 @@ typedef enum MergeType
  * below the bound (NULL: none) may be left out.  The batch lives until the
  * next call.
  */
-typedef Batch *(*MergeInputNext) (void *arg, const KeyBound *bound);
+typedef Batch *(*MergeSideNext) (void *arg, const KeyBound *bound);
 
-typedef struct MergeInputSpec
+typedef struct MergeSideSpec
 {
-	MergeInputNext next;
+	MergeSideNext next;
 	void	   *arg;
 	const int  *keycols;		/* batch columns of the keys */
 	const Oid  *keytypes;
@@ -44,7 +44,7 @@ typedef struct MergeInputSpec
 	int			ncols;			/* of its batches */
 	const int16 *typlen;		/* per column */
 	const bool *typbyval;
-} MergeInputSpec;
+} MergeSideSpec;
 
 /*
  * A list of candidate pairs and of rows that are finished, in key order.
@@ -85,7 +85,7 @@ typedef struct MergeJoin MergeJoin;
  */
 extern MergeJoin *MergeJoinCreate(MergeType type, bool residual,
 								  int nkeys,
-								  const MergeInputSpec *left, const MergeInputSpec *right,
+								  const MergeSideSpec *left, const MergeSideSpec *right,
 								  Size work_bytes);
 
 /*

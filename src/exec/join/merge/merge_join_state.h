@@ -10,7 +10,7 @@
 
 typedef struct MergeSide
 {
-	MergeInputSpec spec;
+	MergeSideSpec spec;
 	KeyVector	keys;
 	Batch	   *batch;			/* NULL: nothing read yet, or ended */
 	int			pos;			/* next entry of keys */

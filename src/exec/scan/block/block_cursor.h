@@ -91,8 +91,8 @@ struct LeafReader
 	uint8	  **prune;			/* per manifest spec: bitmap of buckets, NULL: all */
 	int			nbuckets;		/* gcd of the files' counts, at least 1 */
 	bool	   *touched;		/* per bucket of that count: a block of it was read */
-	struct RunIndex *run_index;	/* runs by bucket, made when rescanned */
-	struct GroupIndex *group_index;	/* wanted runs by group of buckets; NULL: not made */
+	struct RunIndex *run_index;	/* runs by bucket; NULL: not made */
+	int		   *group_runs;		/* of a group that was asked for */
 	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for absent columns */
 	Datum	   *zeros;
 

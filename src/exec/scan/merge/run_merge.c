@@ -10,7 +10,7 @@
  * NULL, no column of the batch may be asked for.
  *
  * Of many runs whose order the images decide alone, no row is compared with
- * another: run_window.c gives their rows.
+ * another: merge_window.c gives their rows.
  *
  * When the first rows are wanted soon (leaf->ramp), batches start small, and a
  * run's first block is not decoded before its first key, known from the
@@ -20,7 +20,7 @@
 
 #include "exec/scan/merge/cursor_set.h"
 #include "exec/scan/merge/run_merge.h"
-#include "exec/scan/merge/run_window.h"
+#include "exec/scan/merge/merge_window.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -54,7 +54,7 @@ typedef struct MergeState
 	int			nheap;			/* -1: no block was read yet */
 	HeapNode   *heap;
 	bool		windowed;		/* rows come from windows, not from the heap */
-	RunWindow  *window;			/* made at first use */
+	MergeWindow  *window;			/* made at first use */
 	LeafBlock  *retired;
 	Size		retired_memory;
 	uint8	   *flags;			/* BF_SORT_*, NULL: all ascending, nulls last */
@@ -72,7 +72,7 @@ GatherColumn(Batch *batch, int col)
 	ColumnVector *vec = NULL;
 
 	if (merge->windowed)
-		anynull = RunWindowGather(merge->window, batch->nrows, col, values, nulls);
+		anynull = MergeWindowGather(merge->window, batch->nrows, col, values, nulls);
 	for (int i = 0; i < batch->nrows && !merge->windowed; i++)
 	{
 		int			row = merge->row[i];
@@ -107,7 +107,7 @@ GatherScaled(Batch *batch, int col, ScaledColumn *scaled)
 		merge->scaled[col].nulls = MemoryContextAlloc(cxt, MERGE_ROWS * sizeof(bool));
 	}
 	*scaled = merge->scaled[col];
-	return RunWindowGatherScaled(merge->window, batch->nrows, col, scaled);
+	return MergeWindowGatherScaled(merge->window, batch->nrows, col, scaled);
 }
 
 /* Heap order: by image, then by full comparison. */
@@ -353,10 +353,10 @@ OpenWindow(LeafReader *leaf, MergeState *merge)
 	{
 		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
 
-		merge->window = RunWindowCreate(leaf, leaf->keycols[0], leaf->keyclasses[0], leaf->keytypes[0]);
+		merge->window = MergeWindowCreate(leaf, leaf->keycols[0], leaf->keyclasses[0], leaf->keytypes[0]);
 		MemoryContextSwitchTo(old);
 	}
-	RunWindowOpen(merge->window);
+	MergeWindowOpen(merge->window);
 }
 
 Batch *
@@ -387,7 +387,7 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	}
 	if (merge->windowed)
 	{
-		if (RunWindowNext(merge->window, batch, MERGE_ROWS, bound) > 0)
+		if (MergeWindowNext(merge->window, batch, MERGE_ROWS, bound) > 0)
 			return batch;
 		merge->windowed = false;
 		BuildHeap(leaf, merge);

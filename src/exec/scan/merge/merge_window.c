@@ -1,9 +1,9 @@
 /*
- * run_window.c
+ * merge_window.c
  *	  Rows of many runs in the order of a key that its image decides alone.
  *
  * All that the runs have up to a key that none can fall below later is put
- * into a window and sorted at once, see run_window_sort.c.
+ * into a window and sorted at once, see merge_window_sort.c.
  *
  * A run takes part from its first key on, which the footer tells.  So runs
  * that follow each other, as with keys that grow from load to load, are read
@@ -13,16 +13,16 @@
 
 #include "compat.h"
 #include "exec/scan/merge/cursor_set.h"
-#include "exec/scan/merge/run_window_private.h"
+#include "exec/scan/merge/merge_window_private.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/rel.h"
 #include "vector/merge_search.h"
 
-RunWindow *
-RunWindowCreate(LeafReader *leaf, int keycol, KeyClass keyclass, Oid keytype)
+MergeWindow *
+MergeWindowCreate(LeafReader *leaf, int keycol, KeyClass keyclass, Oid keytype)
 {
-	RunWindow  *window = palloc0(sizeof(RunWindow));
+	MergeWindow  *window = palloc0(sizeof(MergeWindow));
 
 	window->leaf = leaf;
 	window->keycol = keycol;
@@ -55,7 +55,7 @@ CompareWaiting(const void *a, const void *b)
 }
 
 void
-RunWindowOpen(RunWindow *window)
+MergeWindowOpen(MergeWindow *window)
 {
 	LeafReader *leaf = window->leaf;
 
@@ -87,7 +87,7 @@ RunWindowOpen(RunWindow *window)
  * block if need be; false at the end of the run.
  */
 static bool
-CursorReady(RunWindow *window, int c, const KeyBound *bound, int64 image)
+CursorReady(MergeWindow *window, int c, const KeyBound *bound, int64 image)
 {
 	LeafReader *leaf = window->leaf;
 	BlockCursor *cursor = &leaf->cursors[c];
@@ -132,7 +132,7 @@ typedef struct WindowOffer
  * last row.  Where a run ends within its part, nothing comes after.
  */
 static void
-Offer(RunWindow *window, int c, WindowOffer *offer)
+Offer(MergeWindow *window, int c, WindowOffer *offer)
 {
 	const BlockCursor *cursor = &window->leaf->cursors[c];
 	const KeyVector *keys = &cursor->block->keys;
@@ -153,7 +153,7 @@ Offer(RunWindow *window, int c, WindowOffer *offer)
  * full; they are the last ones.
  */
 static void
-CollectOffers(RunWindow *window, const KeyBound *bound, WindowOffer *offer)
+CollectOffers(MergeWindow *window, const KeyBound *bound, WindowOffer *offer)
 {
 	int64		from = bound ? KeyBoundImage(bound, window->keyclass) : 0;
 
@@ -191,7 +191,7 @@ CollectOffers(RunWindow *window, const KeyBound *bound, WindowOffer *offer)
 
 /* Fill the window, from the bound on. */
 static void
-FillWindow(RunWindow *window, const KeyBound *bound)
+FillWindow(MergeWindow *window, const KeyBound *bound)
 {
 	WindowOffer offer;
 	uint64		range;
@@ -210,11 +210,11 @@ FillWindow(RunWindow *window, const KeyBound *bound)
 	window->base = offer.least;
 	range = (uint64) Min(offer.upto, offer.greatest) - (uint64) offer.least;
 	bits = range == 0 ? 0 : pg_leftmost_one_pos64(range) + 1;
-	RunWindowSort(window, offer.upto, bits, offer.rows);
+	MergeWindowSort(window, offer.upto, bits, offer.rows);
 }
 
 static inline int64
-EntryImage(const RunWindow *window, int i)
+EntryImage(const MergeWindow *window, int i)
 {
 	uint64		part;
 
@@ -226,7 +226,7 @@ EntryImage(const RunWindow *window, int i)
 
 /* Pass over entries below the bound. */
 static void
-SkipEntries(RunWindow *window, const KeyBound *bound)
+SkipEntries(MergeWindow *window, const KeyBound *bound)
 {
 	int64		image = KeyBoundImage(bound, window->keyclass);
 	int			at = window->at;
@@ -248,7 +248,7 @@ SkipEntries(RunWindow *window, const KeyBound *bound)
 }
 
 int
-RunWindowNext(RunWindow *window, Batch *batch, int limit, const KeyBound *bound)
+MergeWindowNext(MergeWindow *window, Batch *batch, int limit, const KeyBound *bound)
 {
 	int			n;
 
@@ -302,7 +302,7 @@ RunWindowNext(RunWindow *window, Batch *batch, int limit, const KeyBound *bound)
 
 /* Decode a column of the block a cursor stands in. */
 static const Datum *
-LoadCursorColumn(RunWindow *window, int c, int col)
+LoadCursorColumn(MergeWindow *window, int c, int col)
 {
 	CursorColumn *column = &window->columns[col][c];
 	ColumnVector *vec = BatchColumn(&window->leaf->cursors[c].block->batch, col);
@@ -315,7 +315,7 @@ LoadCursorColumn(RunWindow *window, int c, int col)
 
 /* The same as integers; NULL: the block does not hold such, or not of the scale of those before. */
 static const Datum *
-LoadCursorScaled(RunWindow *window, int c, int col)
+LoadCursorScaled(MergeWindow *window, int c, int col)
 {
 	CursorColumn *column = &window->scaled[col][c];
 	ScaledColumn scaled;
@@ -338,7 +338,7 @@ LoadCursorScaled(RunWindow *window, int c, int col)
  * where entries are not rows or some are NULL; whether one of them is.
  */
 static bool
-GatherNulls(const RunWindow *window, int nrows, const CursorColumn *columns, Datum *values, bool *nulls)
+GatherNulls(const MergeWindow *window, int nrows, const CursorColumn *columns, Datum *values, bool *nulls)
 {
 	const LeafReader *leaf = window->leaf;
 	const uint64 *entry = window->entry + window->from;
@@ -359,14 +359,14 @@ GatherNulls(const RunWindow *window, int nrows, const CursorColumn *columns, Dat
 
 /* Room for a column of the cursors. */
 static void
-MakeCursorColumns(RunWindow *window, CursorColumn **columns)
+MakeCursorColumns(MergeWindow *window, CursorColumn **columns)
 {
 	if (*columns == NULL)
 		*columns = MemoryContextAllocZero(window->leaf->cxt, MERGE_FAN_IN * sizeof(CursorColumn));
 }
 
 bool
-RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *nulls)
+MergeWindowGather(MergeWindow *window, int nrows, int col, Datum *values, bool *nulls)
 {
 	const uint64 *entry = window->entry + window->from;
 
@@ -387,7 +387,7 @@ RunWindowGather(RunWindow *window, int nrows, int col, Datum *values, bool *null
 }
 
 bool
-RunWindowGatherScaled(RunWindow *window, int nrows, int col, ScaledColumn *scaled)
+MergeWindowGatherScaled(MergeWindow *window, int nrows, int col, ScaledColumn *scaled)
 {
 	const uint64 *entry = window->entry + window->from;
 

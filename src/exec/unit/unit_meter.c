@@ -1,5 +1,5 @@
 /*
- * unit_stats.c
+ * unit_meter.c
  *	  How long units of work took, and how large the largest was.
  *
  * The time of a unit is what the node spent on it, itself and below: the
@@ -12,7 +12,7 @@
 
 #include "compat.h"
 #include BF_EXPLAIN_HEADER
-#include "exec/unit/unit_stats.h"
+#include "exec/unit/unit_meter.h"
 
 /* the first slot ends here, in seconds */
 #define FIRST_SLOT 1e-7
@@ -45,7 +45,7 @@ TimeSlot(double seconds)
 
 /* Keep the larger one of two largest units. */
 static void
-KeepLargest(UnitStats *sum, const UnitStats *add)
+KeepLargest(UnitTimes *sum, const UnitTimes *add)
 {
 	if (add->rows <= sum->rows)
 		return;
@@ -63,13 +63,13 @@ UnitMeterBegin(UnitMeter *meter)
 		return;
 	UnitMeterStop(meter);
 	KeepLargest(&meter->stats, &meter->pass);
-	memset(&meter->pass, 0, sizeof(UnitStats));
+	memset(&meter->pass, 0, sizeof(UnitTimes));
 }
 
 void
 UnitMeterCount(UnitMeter *meter, int ngroups, int group, bool part, int64 rows)
 {
-	UnitStats  *pass = &meter->pass;
+	UnitTimes  *pass = &meter->pass;
 
 	if (meter->instrument == NULL)
 		return;
@@ -94,7 +94,7 @@ UnitMeterStart(UnitMeter *meter)
 void
 UnitMeterStop(UnitMeter *meter)
 {
-	UnitStats  *stats = &meter->stats;
+	UnitTimes  *stats = &meter->stats;
 	double		seconds;
 
 	if (!meter->running)
@@ -108,7 +108,7 @@ UnitMeterStop(UnitMeter *meter)
 }
 
 void
-UnitStatsAdd(UnitStats *sum, const UnitStats *add)
+UnitTimesAdd(UnitTimes *sum, const UnitTimes *add)
 {
 	KeepLargest(sum, add);
 	if (add->timed == 0)
@@ -122,7 +122,7 @@ UnitStatsAdd(UnitStats *sum, const UnitStats *add)
 
 /* The median, as exact as the slots are. */
 static double
-Median(const UnitStats *stats)
+Median(const UnitTimes *stats)
 {
 	int64		seen = 0;
 	int			slot = 0;
@@ -138,12 +138,12 @@ Median(const UnitStats *stats)
 void
 UnitMeterExplain(UnitMeter *meter, ExplainState *es)
 {
-	UnitStats	all = {0};
+	UnitTimes	all = {0};
 	double		share;
 
 	UnitMeterBegin(meter);
-	UnitStatsAdd(&all, &meter->stats);
-	UnitStatsAdd(&all, &meter->workers);
+	UnitTimesAdd(&all, &meter->stats);
+	UnitTimesAdd(&all, &meter->workers);
 	if (all.rows == 0)
 		return;
 	share = 100.0 * all.rows / all.total;

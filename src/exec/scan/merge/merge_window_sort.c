@@ -1,5 +1,5 @@
 /*
- * run_window_sort.c
+ * merge_window_sort.c
  *	  The rows of a window in order.
  *
  * They are sorted by digits.  An entry of a window is one number: how far its
@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/merge/run_window_private.h"
+#include "exec/scan/merge/merge_window_private.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
@@ -72,7 +72,7 @@ ChooseDigits(Digits *digits, int bits)
 
 /* Find the rows of the window, those up to an image, and where entries with each digit will begin. */
 static void
-CountDigits(RunWindow *window, int64 upto, int bits, Digits *digits)
+CountDigits(MergeWindow *window, int64 upto, int bits, Digits *digits)
 {
 	const LeafReader *leaf = window->leaf;
 	const uint64 base = (uint64) window->base;
@@ -119,7 +119,7 @@ CountDigits(RunWindow *window, int64 upto, int bits, Digits *digits)
 
 /* Put the entries of the window in the order of the bits they have of their images. */
 static void
-SortEntries(RunWindow *window, Digits *digits)
+SortEntries(MergeWindow *window, Digits *digits)
 {
 	LeafReader *leaf = window->leaf;
 	const uint64 base = (uint64) window->base;
@@ -166,7 +166,7 @@ SortParts(const uint32 *from, uint32 *to, int n, uint32 *starts, int shift, uint
 
 /* SortEntries where nothing is wanted but the keys. */
 static void
-SortKeys(RunWindow *window, Digits *digits)
+SortKeys(MergeWindow *window, Digits *digits)
 {
 	LeafReader *leaf = window->leaf;
 	const uint64 base = (uint64) window->base;
@@ -198,7 +198,7 @@ SortKeys(RunWindow *window, Digits *digits)
  * takes less than sorting its rows.
  */
 static void
-CountKeys(RunWindow *window, int64 upto, int bits, Digits *digits)
+CountKeys(MergeWindow *window, int64 upto, int bits, Digits *digits)
 {
 	LeafReader *leaf = window->leaf;
 	const uint64 base = (uint64) window->base;
@@ -272,7 +272,7 @@ CountKeys(RunWindow *window, int64 upto, int bits, Digits *digits)
 
 /* Sort entries from .. to-1, which have the same bits, by their images. */
 static void
-SortGroup(RunWindow *window, int from, int to)
+SortGroup(MergeWindow *window, int from, int to)
 {
 	int64	   *image = window->image;
 	uint64	   *entry = window->entry;
@@ -317,7 +317,7 @@ SortGroup(RunWindow *window, int from, int to)
 
 /* Get the images, of which entries have the first bits only, and finish the order by them. */
 static void
-SortByRest(RunWindow *window)
+SortByRest(MergeWindow *window)
 {
 	const BlockCursor *cursors = window->leaf->cursors;
 	const uint64 *entry = window->entry;
@@ -339,7 +339,7 @@ SortByRest(RunWindow *window)
 }
 
 void
-RunWindowSort(RunWindow *window, int64 upto, int bits, int rows)
+MergeWindowSort(MergeWindow *window, int64 upto, int bits, int rows)
 {
 	int			most = Min(2 * DIGIT_BITS, pg_leftmost_one_pos32(rows) + 1 + SPARE_BITS);
 	Digits		digits;

@@ -1,14 +1,14 @@
 /*
- * run_window_private.h
+ * merge_window_private.h
  *	  What a window of runs is, for the files that fill it.
  *
- * run_window.c collects rows and gives them, run_window_sort.c puts them in
+ * merge_window.c collects rows and gives them, merge_window_sort.c puts them in
  * order.
  */
-#ifndef BF_RUN_WINDOW_PRIVATE_H
-#define BF_RUN_WINDOW_PRIVATE_H
+#ifndef BF_MERGE_WINDOW_PRIVATE_H
+#define BF_MERGE_WINDOW_PRIVATE_H
 
-#include "exec/scan/merge/run_window.h"
+#include "exec/scan/merge/merge_window.h"
 
 /* rows of a window; it starts small, so that little is sorted in vain where most rows are skipped */
 #define WINDOW_RUN_ROWS 4		/* of each run, at least */
@@ -49,7 +49,7 @@ typedef struct CursorColumn
 /* no scale: not all blocks hold integers of the same one */
 #define SCALE_NONE (-2)
 
-struct RunWindow
+struct MergeWindow
 {
 	LeafReader *leaf;
 	int			keycol;
@@ -95,6 +95,6 @@ struct RunWindow
  * least image, and from it on all of those rows' fit so many bits; rows is how
  * many they are, at most.
  */
-extern void RunWindowSort(RunWindow *window, int64 upto, int bits, int rows);
+extern void MergeWindowSort(MergeWindow *window, int64 upto, int bits, int rows);
 
-#endif							/* BF_RUN_WINDOW_PRIVATE_H */
+#endif							/* BF_MERGE_WINDOW_PRIVATE_H */

@@ -1,17 +1,17 @@
 /*
- * agg_inputs.h
+ * agg_args.h
  *	  What aggregates are advanced with: a column of the batch, or the values
  *	  of an expression; and of these only where a FILTER holds.
  */
-#ifndef BF_AGG_INPUTS_H
-#define BF_AGG_INPUTS_H
+#ifndef BF_AGG_ARGS_H
+#define BF_AGG_ARGS_H
 
 #include "exec/agg/vector_agg.h"
 #include "exec/agg/expr/vector_exprs.h"
 #include "vector/batch.h"
 
-/* The input of one aggregate. */
-typedef struct AggInput
+/* The argument of one aggregate. */
+typedef struct AggArg
 {
 	int			col;			/* batch column; -1: none, or an expression */
 	int			side;			/* of a join that counts: the side it reads */
@@ -27,25 +27,25 @@ typedef struct AggInput
 	ColumnVector vec;
 	Datum	   *values;			/* room, NULL until it is needed */
 	bool	   *nulls;
-} AggInput;
+} AggArg;
 
-typedef struct AggInputs
+typedef struct AggArgs
 {
 	int			n;
-	AggInput   *inputs;
+	AggArg	   *list;
 	PlanState  *parent;
 	VectorSlot	vars;			/* columns that expressions and filters read */
 	VectorExprs *exprs[2];		/* per side; NULL: there is none */
 	MemoryContext cxt;			/* values of expressions; reset for each batch */
 	uint64		nbatches;		/* so far */
 	uint16	   *rows[2];		/* of a batch of stretches, those of each side */
-} AggInputs;
+} AggArgs;
 
 /*
- * Prepare an input whose column and side are set, with what stands in the plan
+ * Prepare an argument whose column and side are set, with what stands in the plan
  * as its filter and argument (NULL: none).
  */
-extern void AggInputInit(AggInputs *inputs, AggInput *in, const BatchAgg *agg, Expr *filter, Expr *arg);
+extern void AggArgInit(AggArgs *args, AggArg *in, const BatchAgg *agg, Expr *filter, Expr *arg);
 
 /*
  * Find the vector of each aggregate for the selected rows of a batch, valid
@@ -53,6 +53,6 @@ extern void AggInputInit(AggInputs *inputs, AggInput *in, const BatchAgg *agg, E
  * the vectors hold what is wanted of an aggregate in the stretches of the side
  * it reads, and anything elsewhere.
  */
-extern void AggInputsLoad(AggInputs *inputs, Batch *batch, AggVector *vectors);
+extern void AggArgsLoad(AggArgs *args, Batch *batch, AggVector *vectors);
 
-#endif							/* BF_AGG_INPUTS_H */
+#endif							/* BF_AGG_ARGS_H */

@@ -1,10 +1,10 @@
 /*
- * unit_stats.h
+ * unit_meter.h
  *	  How long units of work took, and how large the largest was; for EXPLAIN
  *	  ANALYZE.
  */
-#ifndef BF_UNIT_STATS_H
-#define BF_UNIT_STATS_H
+#ifndef BF_UNIT_METER_H
+#define BF_UNIT_METER_H
 
 #include "compat.h"
 #include BF_EXPLAIN_STATE_HEADER
@@ -14,7 +14,7 @@
 #define UNIT_TIME_SLOTS 256
 
 /* What is known of some units; may lie in shared memory. */
-typedef struct UnitStats
+typedef struct UnitTimes
 {
 	int64		timed;			/* units whose time was taken */
 	double		min;			/* seconds */
@@ -25,7 +25,7 @@ typedef struct UnitStats
 	int			group;			/* where it is, */
 	int			ngroups;
 	bool		part;			/* and whether it is a part of the group */
-} UnitStats;
+} UnitTimes;
 
 /* Takes the time of the units of a queue. */
 typedef struct UnitMeter
@@ -33,9 +33,9 @@ typedef struct UnitMeter
 	Instrumentation *instrument;	/* of the node that works on the units; NULL: nothing is measured */
 	bool		running;		/* a unit is being worked on */
 	double		start;			/* seconds spent in the node when it began */
-	UnitStats	pass;			/* sizes of this pass over all units */
-	UnitStats	stats;			/* of this process */
-	UnitStats	workers;		/* of parallel workers */
+	UnitTimes	pass;			/* sizes of this pass over all units */
+	UnitTimes	stats;			/* of this process */
+	UnitTimes	workers;		/* of parallel workers */
 } UnitMeter;
 
 /* A pass over units begins; the one before ends, if there was one. */
@@ -49,9 +49,9 @@ extern void UnitMeterStart(UnitMeter *meter);
 extern void UnitMeterStop(UnitMeter *meter);
 
 /* Add what one process measured to what others did. */
-extern void UnitStatsAdd(UnitStats *sum, const UnitStats *add);
+extern void UnitTimesAdd(UnitTimes *sum, const UnitTimes *add);
 
 /* EXPLAIN lines; nothing where no unit was seen. */
 extern void UnitMeterExplain(UnitMeter *meter, ExplainState *es);
 
-#endif							/* BF_UNIT_STATS_H */
+#endif							/* BF_UNIT_METER_H */

@@ -1,10 +1,10 @@
 /*
- * agg_inputs.c
+ * agg_args.c
  *	  What aggregates are advanced with.
  */
 #include "postgres.h"
 
-#include "exec/agg/agg_inputs.h"
+#include "exec/agg/agg_args.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
@@ -16,42 +16,42 @@
 #define BATCHES_PER_TRIAL	32
 
 void
-AggInputInit(AggInputs *inputs, AggInput *in, const BatchAgg *agg, Expr *filter, Expr *arg)
+AggArgInit(AggArgs *args, AggArg *in, const BatchAgg *agg, Expr *filter, Expr *arg)
 {
-	VectorExprs **exprs = &inputs->exprs[in->side];
+	VectorExprs **exprs = &args->exprs[in->side];
 
 	in->agg = agg;
 	in->filter = -1;
 	in->expr = -1;
 	if (*exprs == NULL)
-		*exprs = VectorExprsCreate(&inputs->vars, inputs->parent);
+		*exprs = VectorExprsCreate(&args->vars, args->parent);
 	if (filter != NULL)
 		in->filter = VectorExprsAddFilter(*exprs, filter);
 	if (arg != NULL)
 	{
-		in->arg = ExecInitExpr(arg, inputs->parent);
+		in->arg = ExecInitExpr(arg, args->parent);
 		in->expr = VectorExprsAdd(*exprs, arg, in->filter);
 	}
 	else if (in->col >= 0 && agg->fn->adds_numerics)
 		in->expr = VectorExprsAddNumeric(*exprs, in->col);
 }
 
-#define RESERVE(inputs, in, field) \
+#define RESERVE(args, in, field) \
 	((in)->field != NULL ? (in)->field : \
-	 ((in)->field = MemoryContextAlloc(MemoryContextGetParent((inputs)->cxt), \
+	 ((in)->field = MemoryContextAlloc(MemoryContextGetParent((args)->cxt), \
 									   BF_BATCH_ROWS * sizeof(*(in)->field))))
 
 /* Compute the value of one aggregate for the row in the slot. */
 static void
-ComputeValue(AggInputs *inputs, AggInput *in, int row)
+ComputeValue(AggArgs *args, AggArg *in, int row)
 {
-	Datum		value = ExecEvalExprSwitchContext(in->arg, inputs->vars.econtext, &in->nulls[row]);
+	Datum		value = ExecEvalExprSwitchContext(in->arg, args->vars.econtext, &in->nulls[row]);
 	const BatchAgg *agg = in->agg;
 	MemoryContext old;
 
 	if (!in->nulls[row] && !agg->typbyval)
 	{
-		old = MemoryContextSwitchTo(inputs->cxt);
+		old = MemoryContextSwitchTo(args->cxt);
 		/* kernels look at the bytes of a varlena */
 		value = agg->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
 			datumCopy(value, agg->typbyval, agg->typlen);
@@ -62,7 +62,7 @@ ComputeValue(AggInputs *inputs, AggInput *in, int row)
 
 /* Compute what has to be computed row by row, of a side. */
 static void
-ComputeByRow(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n)
+ComputeByRow(AggArgs *args, Batch *batch, int side, const uint16 *rows, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
@@ -70,33 +70,33 @@ ComputeByRow(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int 
 
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
-		ResetExprContext(inputs->vars.econtext);
-		VectorSlotFill(&inputs->vars, batch, row);
-		for (int a = 0; a < inputs->n; a++)
+		ResetExprContext(args->vars.econtext);
+		VectorSlotFill(&args->vars, batch, row);
+		for (int a = 0; a < args->n; a++)
 		{
-			AggInput   *in = &inputs->inputs[a];
+			AggArg	   *in = &args->list[a];
 
 			if (in->side != side || !in->by_row)
 				continue;
-			if (in->filter >= 0 && VectorExprsFilter(inputs->exprs[side], in->filter)[row] != 0)
+			if (in->filter >= 0 && VectorExprsFilter(args->exprs[side], in->filter)[row] != 0)
 				in->nulls[row] = true;
 			else
-				ComputeValue(inputs, in, row);
+				ComputeValue(args, in, row);
 		}
 	}
 }
 
 /* The NULLs of a vector, and rows that the filter drops, which are NULL too: no aggregate counts them. */
 static const bool *
-FilterNulls(AggInputs *inputs, AggInput *in, const bool *nulls, const uint16 *rows, int n)
+FilterNulls(AggArgs *args, AggArg *in, const bool *nulls, const uint16 *rows, int n)
 {
 	const uint8 *dropped;
 	bool	   *result;
 
 	if (in->filter < 0)
 		return nulls;
-	dropped = VectorExprsFilter(inputs->exprs[in->side], in->filter);
-	result = RESERVE(inputs, in, nulls);
+	dropped = VectorExprsFilter(args->exprs[in->side], in->filter);
+	result = RESERVE(args, in, nulls);
 	for (int i = 0; i < n; i++)
 	{
 		int			row = rows ? rows[i] : i;
@@ -108,11 +108,11 @@ FilterNulls(AggInputs *inputs, AggInput *in, const bool *nulls, const uint16 *ro
 
 /* Values as numerics. */
 static Datum *
-MakeNumerics(AggInputs *inputs, AggInput *in, const uint16 *rows, int n)
+MakeNumerics(AggArgs *args, AggArg *in, const uint16 *rows, int n)
 {
 	const DecimalVector *vec = &in->decimals;
-	Datum	   *values = RESERVE(inputs, in, values);
-	MemoryContext old = MemoryContextSwitchTo(inputs->cxt);
+	Datum	   *values = RESERVE(args, in, values);
+	MemoryContext old = MemoryContextSwitchTo(args->cxt);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -128,13 +128,13 @@ MakeNumerics(AggInputs *inputs, AggInput *in, const uint16 *rows, int n)
 
 /* Compute an expression for all rows at once, if that can be. */
 static bool
-ComputeAtOnce(AggInputs *inputs, AggInput *in, const uint16 *rows, int n, AggVector *vector)
+ComputeAtOnce(AggArgs *args, AggArg *in, const uint16 *rows, int n, AggVector *vector)
 {
 	const DecimalVector *found;
 
-	if (in->expr < 0 || (in->failures >= PATIENCE && inputs->nbatches % BATCHES_PER_TRIAL != 0))
+	if (in->expr < 0 || (in->failures >= PATIENCE && args->nbatches % BATCHES_PER_TRIAL != 0))
 		return false;
-	found = VectorExprsCompute(inputs->exprs[in->side], in->expr);
+	found = VectorExprsCompute(args->exprs[in->side], in->expr);
 	if (found == NULL)
 	{
 		in->failures++;
@@ -142,7 +142,7 @@ ComputeAtOnce(AggInputs *inputs, AggInput *in, const uint16 *rows, int n, AggVec
 	}
 	in->failures = 0;
 	in->decimals = *found;
-	in->decimals.nulls = FilterNulls(inputs, in, found->nulls, rows, n);
+	in->decimals.nulls = FilterNulls(args, in, found->nulls, rows, n);
 	if (in->agg->fn->adds_numerics)
 	{
 		vector->decimals = &in->decimals;
@@ -152,7 +152,7 @@ ComputeAtOnce(AggInputs *inputs, AggInput *in, const uint16 *rows, int n, AggVec
 	if (in->agg->fn->counts_values)
 		in->vec.values = NULL;
 	else if (in->agg->type == NUMERICOID)
-		in->vec.values = MakeNumerics(inputs, in, rows, n);
+		in->vec.values = MakeNumerics(args, in, rows, n);
 	else
 		in->vec.values = (Datum *) unconstify(int64 *, in->decimals.narrow);
 	vector->column = &in->vec;
@@ -161,16 +161,16 @@ ComputeAtOnce(AggInputs *inputs, AggInput *in, const uint16 *rows, int n, AggVec
 
 /* Find the vectors of a side's aggregates. */
 static void
-LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, AggVector *vectors)
+LoadSide(AggArgs *args, Batch *batch, int side, const uint16 *rows, int n, AggVector *vectors)
 {
 	bool		by_row = false;
 
-	if (inputs->exprs[side] == NULL)
+	if (args->exprs[side] == NULL)
 		return;
-	VectorExprsBegin(inputs->exprs[side], batch, rows, n);
-	for (int i = 0; i < inputs->n; i++)
+	VectorExprsBegin(args->exprs[side], batch, rows, n);
+	for (int i = 0; i < args->n; i++)
 	{
-		AggInput   *in = &inputs->inputs[i];
+		AggArg	   *in = &args->list[i];
 
 		if (in->side != side)
 			continue;
@@ -181,44 +181,44 @@ LoadSide(AggInputs *inputs, Batch *batch, int side, const uint16 *rows, int n, A
 		vectors[i].times = batch->times;
 		/* before a row is put into the slot, in which filters are evaluated too */
 		if (in->filter >= 0)
-			(void) VectorExprsFilter(inputs->exprs[side], in->filter);
+			(void) VectorExprsFilter(args->exprs[side], in->filter);
 		in->by_row = false;
-		if (ComputeAtOnce(inputs, in, rows, n, &vectors[i]))
+		if (ComputeAtOnce(args, in, rows, n, &vectors[i]))
 			continue;
 		if (in->col >= 0)
 			vectors[i].column = BatchColumn(batch, in->col);
 		in->by_row = in->arg != NULL;
 		if (in->by_row)
 		{
-			in->vec.values = RESERVE(inputs, in, values);
-			in->vec.nulls = RESERVE(inputs, in, nulls);
+			in->vec.values = RESERVE(args, in, values);
+			in->vec.nulls = RESERVE(args, in, nulls);
 			vectors[i].column = &in->vec;
 		}
 		else if (in->filter >= 0)
 		{
 			/* the filter of a column, or of count(*) */
 			in->vec.values = vectors[i].column ? vectors[i].column->values : NULL;
-			in->vec.nulls = unconstify(bool *, FilterNulls(inputs, in, vectors[i].column ?
+			in->vec.nulls = unconstify(bool *, FilterNulls(args, in, vectors[i].column ?
 														   vectors[i].column->nulls : NULL, rows, n));
 			vectors[i].column = &in->vec;
 		}
 		by_row |= in->by_row;
 	}
 	if (by_row)
-		ComputeByRow(inputs, batch, side, rows, n);
+		ComputeByRow(args, batch, side, rows, n);
 }
 
 /* Find the vectors of a batch of stretches: of each side the rows that are there for it. */
 static void
-LoadStretches(AggInputs *inputs, Batch *batch, AggVector *vectors)
+LoadStretches(AggArgs *args, Batch *batch, AggVector *vectors)
 {
 	int			n[2] = {0, 0};
 	int			from = 0;
 
-	if (inputs->rows[0] == NULL)
+	if (args->rows[0] == NULL)
 	{
 		for (int side = 0; side < 2; side++)
-			inputs->rows[side] = MemoryContextAlloc(MemoryContextGetParent(inputs->cxt),
+			args->rows[side] = MemoryContextAlloc(MemoryContextGetParent(args->cxt),
 													BF_BATCH_ROWS * sizeof(uint16));
 	}
 	for (int s = 0; s < batch->nstretches; s++)
@@ -226,24 +226,24 @@ LoadStretches(AggInputs *inputs, Batch *batch, AggVector *vectors)
 		int			side = batch->stretches[s].left ? 0 : 1;
 
 		for (int e = from; e < batch->stretches[s].to; e++)
-			inputs->rows[side][n[side]++] = (uint16) (batch->selection ? batch->selection[e] : e);
+			args->rows[side][n[side]++] = (uint16) (batch->selection ? batch->selection[e] : e);
 		from = batch->stretches[s].to;
 	}
 	for (int side = 0; side < 2; side++)
-		LoadSide(inputs, batch, side, inputs->rows[side], n[side], vectors);
+		LoadSide(args, batch, side, args->rows[side], n[side], vectors);
 }
 
 void
-AggInputsLoad(AggInputs *inputs, Batch *batch, AggVector *vectors)
+AggArgsLoad(AggArgs *args, Batch *batch, AggVector *vectors)
 {
-	MemoryContextReset(inputs->cxt);
-	inputs->vars.econtext->ecxt_scantuple = inputs->vars.slot;
-	inputs->nbatches++;
+	MemoryContextReset(args->cxt);
+	args->vars.econtext->ecxt_scantuple = args->vars.slot;
+	args->nbatches++;
 	if (batch->nstretches > 0)
 	{
-		LoadStretches(inputs, batch, vectors);
+		LoadStretches(args, batch, vectors);
 		return;
 	}
-	LoadSide(inputs, batch, 0, batch->selection, batch->nselected, vectors);
-	LoadSide(inputs, batch, 1, batch->selection, batch->nselected, vectors);
+	LoadSide(args, batch, 0, batch->selection, batch->nselected, vectors);
+	LoadSide(args, batch, 1, batch->selection, batch->nselected, vectors);
 }
