@@ -1,8 +1,6 @@
 /*
  * routed_sort.c
  *	  The routed rows of one group in key order.
- *
- * A number made of the first key decides nearly every comparison.
  */
 #include "postgres.h"
 
@@ -14,42 +12,26 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "rows/routed_sort.h"
+#include "rows/row_sort.h"
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
-#include "vector/key_vector.h"
-
-/* below this many entries a comparison sort is faster than counting */
-#define RADIX_MIN_ROWS 192
-
-/* the number of a row whose first key is NULL, the greatest there is */
-#define NUMBER_NULL PG_UINT64_MAX
 
 #define SIGN_BIT (UINT64CONST(1) << 63)
-
-typedef struct RoutedEntry
-{
-	uint64		number;
-	char	   *row;
-} RoutedEntry;
 
 struct RoutedSort
 {
 	MemoryContext cxt;
 	MemoryContext copycxt;		/* rows copied out of temporary files */
-	const RoutedLayout *layout;
-	const RoutedKey *key;
-	bool		decides;		/* equal numbers are equal keys, unless they are NUMBER_NULL */
+	const RowLayout *layout;
 
 	/* a group in memory */
-	RoutedEntry *entries;
-	RoutedEntry *spare;
-	int64		room;
+	RowSorter	sorter;
 	int64		n;
 	int64		position;
 
 	/* a larger one: sorted as the number, the keys, and the row */
-	int			nlarge;			/* keys in it: none if the number of a value is never NUMBER_NULL, and decides */
+	int			nlarge;			/* keys in it: none if the prefix decides, and is that of NULL for no value */
 	TupleDesc	desc;
 	TupleTableSlot *in;
 	TupleTableSlot *out;
@@ -58,7 +40,7 @@ struct RoutedSort
 };
 
 RoutedSort *
-RoutedSortCreate(const RoutedLayout *layout, const RoutedKey *key)
+RoutedSortCreate(const RowLayout *layout)
 {
 	RoutedSort *sort = palloc0(sizeof(RoutedSort));
 
@@ -66,105 +48,8 @@ RoutedSortCreate(const RoutedLayout *layout, const RoutedKey *key)
 	sort->copycxt = AllocSetContextCreate(sort->cxt, "bucketfdw routed copies",
 										  ALLOCSET_DEFAULT_SIZES);
 	sort->layout = layout;
-	sort->key = key;
-	sort->decides = key->nkeys == 1 && KeyClassIsFixed(key->classes[0]);
+	RowSorterInit(&sort->sorter, sort->cxt);
 	return sort;
-}
-
-static uint64
-NumberOf(const RoutedSort *sort, char *row)
-{
-	const RoutedKey *key = sort->key;
-	KeyClass	keyclass = key->classes[0];
-	Datum		value;
-
-	if (RoutedRowIsNull(sort->layout, row, key->cols[0]))
-		return NUMBER_NULL;
-	value = RoutedRowValue(&sort->layout->cols[key->cols[0]], row);
-	if (KeyClassIsFixed(keyclass))
-		return (uint64) KeySort64(keyclass, key->types[0], value) ^ SIGN_BIT;
-	if (keyclass == KEYCLASS_NUMERIC)
-		return KeyNumericPrefix(value);
-	return (uint64) KeyImage64(keyclass, key->types[0], value) ^ SIGN_BIT;
-}
-
-/* Compare two rows by all keys; NULLs are last. */
-static int
-CompareRows(const RoutedSort *sort, char *a, char *b)
-{
-	const RoutedKey *key = sort->key;
-
-	for (int k = 0; k < key->nkeys; k++)
-	{
-		const RoutedColumn *col = &sort->layout->cols[key->cols[k]];
-		bool		anull = RoutedRowIsNull(sort->layout, a, key->cols[k]);
-		bool		bnull = RoutedRowIsNull(sort->layout, b, key->cols[k]);
-		int			c;
-
-		c = anull || bnull ? anull - bnull :
-			KeyCompare(key->classes[k], key->types[k], RoutedRowValue(col, a),
-					   key->types[k], RoutedRowValue(col, b));
-		if (c != 0)
-			return c;
-	}
-	return 0;
-}
-
-/* by number only */
-#define ST_SORT SortByNumber
-#define ST_ELEMENT_TYPE RoutedEntry
-#define ST_COMPARE(a, b) ((a)->number < (b)->number ? -1 : (a)->number > (b)->number ? 1 : 0)
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* the same of many entries */
-#define RS_SORT SortByDigits
-#define RS_ELEMENT RoutedEntry
-#define RS_NUMBER number
-#include "vector/radix_sort.h"
-
-/* entries of one number by the keys */
-#define ST_SORT SortTies
-#define ST_ELEMENT_TYPE RoutedEntry
-#define ST_COMPARE(a, b, sort) CompareRows(sort, (a)->row, (b)->row)
-#define ST_COMPARE_ARG_TYPE const RoutedSort
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-static void
-SortEntries(RoutedSort *sort)
-{
-	RoutedEntry *entries = sort->entries;
-	uint64		differing = 0;
-	bool		sorted = true;
-	int64		n = sort->n;
-	int64		end;
-
-	for (int64 i = 1; i < n; i++)
-	{
-		sorted &= entries[i].number >= entries[i - 1].number;
-		differing |= entries[i].number ^ entries[i - 1].number;
-	}
-	if (!sorted && n < RADIX_MIN_ROWS)
-		SortByNumber(entries, n);
-	else if (!sorted)
-		SortByDigits(&sort->entries, &sort->spare, n, differing);
-	entries = sort->entries;
-	for (int64 i = 0; i < n; i = end)
-	{
-		uint64		number = entries[i].number;
-
-		/* only the last ones can be of no key */
-		if (sort->decides && entries[n - 1].number != NUMBER_NULL)
-			break;
-		for (end = i + 1; end < n && entries[end].number == number; end++)
-			 /* of the same number */ ;
-		if (end - i > 1 && (!sort->decides || number == NUMBER_NULL))
-			SortTies(entries + i, end - i, sort);
-	}
 }
 
 /* Sort a group in memory. */
@@ -175,29 +60,18 @@ SortInMemory(RoutedSort *sort, RoutedStore *store, int group)
 	RoutedWalk	walk;
 	char	   *row;
 
-	if (rows > sort->room)
-	{
-		if (sort->entries != NULL)
-		{
-			pfree(sort->entries);
-			pfree(sort->spare);
-			sort->entries = sort->spare = NULL;
-		}
-		sort->entries = MemoryContextAllocHuge(sort->cxt, rows * sizeof(RoutedEntry));
-		sort->spare = MemoryContextAllocHuge(sort->cxt, rows * sizeof(RoutedEntry));
-		sort->room = rows;
-	}
+	RowSorterRoom(&sort->sorter, rows);
 	RoutedWalkBegin(&walk, store, group, true);
 	while ((row = RoutedWalkNext(&walk)) != NULL)
 	{
-		sort->entries[sort->n].number = NumberOf(sort, row);
-		sort->entries[sort->n].row = row;
+		sort->sorter.entries[sort->n].prefix = RowPrefix(sort->layout, row);
+		sort->sorter.entries[sort->n].row = row;
 		sort->n++;
 	}
 	if (sort->n != rows)
 		elog(ERROR, "group %d of routed rows has " INT64_FORMAT " rows, not " INT64_FORMAT,
 			 group, sort->n, rows);
-	SortEntries(sort);
+	RowSorterOrder(&sort->sorter, sort->layout, rows);
 }
 
 /*
@@ -209,14 +83,15 @@ static void
 DescribeLarge(RoutedSort *sort)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->cxt);
-	const RoutedKey *key = sort->key;
-	int			nkeys = sort->decides && sort->layout->cols[key->cols[0]].len < 8 ? 0 : key->nkeys;
+	const RowLayout *layout = sort->layout;
+	int			nkeys = layout->nsort == 1 && layout->exact_first && layout->cols[layout->sort_cols[0]].len < 8 ?
+		0 : layout->nsort;
 
 	sort->nlarge = nkeys;
 	sort->desc = CreateTemplateTupleDesc(nkeys + 2);
 	TupleDescInitEntry(sort->desc, 1, "number", INT8OID, -1, 0);
 	for (int k = 0; k < nkeys; k++)
-		TupleDescInitEntry(sort->desc, (AttrNumber) (k + 2), "key", key->types[k], -1, 0);
+		TupleDescInitEntry(sort->desc, (AttrNumber) (k + 2), "key", layout->sort[k].typid, -1, 0);
 	TupleDescInitEntry(sort->desc, (AttrNumber) (nkeys + 2), "row", BYTEAOID, -1, 0);
 	sort->in = MakeSingleTupleTableSlot(sort->desc, &TTSOpsVirtual);
 	sort->out = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
@@ -238,12 +113,12 @@ BeginLarge(RoutedSort *sort)
 	operators[0] = Int8LessOperator;
 	for (int a = 1; a < n; a++)
 	{
-		KeyClass	keyclass = sort->key->classes[a - 1];
+		const SortColumn *key = &sort->layout->sort[a - 1];
 
 		attnums[a] = (AttrNumber) (a + 1);
-		operators[a] = lookup_type_cache(sort->key->types[a - 1], TYPECACHE_LT_OPR)->lt_opr;
+		operators[a] = lookup_type_cache(key->typid, TYPECACHE_LT_OPR)->lt_opr;
 		/* the order of files is that of bytes, whatever the collation of the column */
-		if (keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BPCHAR)
+		if (key->keyclass == KEYCLASS_TEXT || key->keyclass == KEYCLASS_BPCHAR)
 			collations[a] = C_COLLATION_OID;
 	}
 	large = tuplesort_begin_heap(sort->desc, n, attnums, operators, collations, nulls_first,
@@ -256,7 +131,7 @@ BeginLarge(RoutedSort *sort)
 static void
 SortLarge(RoutedSort *sort, RoutedStore *store, int group)
 {
-	const RoutedKey *key = sort->key;
+	const RowLayout *layout = sort->layout;
 	TuplesortInstrumentation stats;
 	struct varlena *copy = NULL;
 	Size		room = 0;
@@ -269,7 +144,7 @@ SortLarge(RoutedSort *sort, RoutedStore *store, int group)
 	RoutedWalkBegin(&walk, store, group, false);
 	while ((row = RoutedWalkNext(&walk)) != NULL)
 	{
-		Size		size = RoutedRowSize(sort->layout, row);
+		Size		size = RowLayoutSize(layout, row);
 		Datum	   *values = sort->in->tts_values;
 		bool	   *nulls = sort->in->tts_isnull;
 
@@ -282,13 +157,14 @@ SortLarge(RoutedSort *sort, RoutedStore *store, int group)
 		SET_VARSIZE(copy, size + VARHDRSZ);
 		memcpy(VARDATA(copy), row, size);
 		ExecClearTuple(sort->in);
-		values[0] = Int64GetDatum((int64) (NumberOf(sort, row) ^ SIGN_BIT));
+		values[0] = Int64GetDatum((int64) (RowPrefix(layout, row) ^ SIGN_BIT));
 		nulls[0] = false;
 		for (int k = 0; k < sort->nlarge; k++)
 		{
-			nulls[k + 1] = RoutedRowIsNull(sort->layout, row, key->cols[k]);
-			values[k + 1] = nulls[k + 1] ? (Datum) 0 :
-				RoutedRowValue(&sort->layout->cols[key->cols[k]], row);
+			int			c = layout->sort_cols[k];
+
+			nulls[k + 1] = RowColumnIsNull(layout, row, c);
+			values[k + 1] = nulls[k + 1] ? (Datum) 0 : RowColumnValue(&layout->cols[c], row);
 		}
 		values[sort->nlarge + 1] = PointerGetDatum(copy);
 		nulls[sort->nlarge + 1] = false;
@@ -335,7 +211,7 @@ RoutedSortNext(RoutedSort *sort, char **rows, int max, Size bytes)
 	if (sort->large == NULL)
 	{
 		while (n < max && sort->position < sort->n)
-			rows[n++] = sort->entries[sort->position++].row;
+			rows[n++] = sort->sorter.entries[sort->position++].row;
 		return n;
 	}
 	MemoryContextReset(sort->copycxt);

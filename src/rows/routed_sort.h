@@ -9,21 +9,11 @@
 #define BF_ROUTED_SORT_H
 
 #include "rows/routed_store.h"
-#include "spec/key_class.h"
-
-/* The key of the rows. */
-typedef struct RoutedKey
-{
-	int			nkeys;
-	const int  *cols;
-	const KeyClass *classes;
-	const Oid  *types;
-} RoutedKey;
 
 typedef struct RoutedSort RoutedSort;
 
-/* What is pointed to must live as long as the sort. */
-extern RoutedSort *RoutedSortCreate(const RoutedLayout *layout, const RoutedKey *key);
+/* Rows are sorted as the layout, which must live as long as the sort, says. */
+extern RoutedSort *RoutedSortCreate(const RowLayout *layout);
 
 /* Begin with the rows of a group. */
 extern void RoutedSortOpen(RoutedSort *sort, RoutedStore *store, int group);

@@ -6,48 +6,25 @@
 
 #include "compat.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "rows/routed_store.h"
+#include "rows/row_sort.h"
 #include "storage/buffile.h"
 #include "utils/memutils.h"
 
 /* memory a group has at least before all of it is written to a file */
 #define GROUP_BYTES 256
-/* a piece is this part of what its group has already, within bounds */
-#define PIECE_PART 4
-#define PIECE_MIN 256
-#define PIECE_MAX (64 * 1024)
-
-typedef struct RoutedPiece
-{
-	struct RoutedPiece *next;
-	char	   *end;			/* of the rows, valid once the piece is not the last */
-	char		data[FLEXIBLE_ARRAY_MEMBER];
-} RoutedPiece;
-
-/* The rows of a group in memory. */
-typedef struct RoutedGroup
-{
-	RoutedPiece *first;
-	RoutedPiece *last;
-	char	   *next;			/* where the next row goes in the last piece */
-	char	   *limit;			/* end of the last piece */
-	int64		rows;
-	int64		bytes;			/* of the pieces */
-} RoutedGroup;
 
 struct RoutedStore
 {
 	MemoryContext cxt;
-	MemoryContext piececxt;		/* rows in memory */
-	const RoutedLayout *layout;
+	const RowLayout *layout;
 	int			ngroups;
 	Size		budget;
-	RoutedGroup *groups;
+	RowPool		pool;
+	RowBucket  *groups;			/* rows in memory */
 	int64	   *rows;			/* per group, in memory and in the file */
 	int64	   *bytes;			/* the same of the rows' bytes */
 
-	Size		used;			/* bytes of pieces */
 	int64		most_rows;		/* of a group in memory */
 	BufFile    *file;			/* NULL: all rows are in memory */
 	int64		end;			/* of the file */
@@ -63,18 +40,19 @@ struct RoutedStore
 #define INDEX_ENTRIES(ngroups) ((ngroups) + 1)
 
 RoutedStore *
-RoutedStoreCreate(const RoutedLayout *layout, int ngroups, Size budget)
+RoutedStoreCreate(const RowLayout *layout, int ngroups, Size budget)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw routed rows",
 											  ALLOCSET_DEFAULT_SIZES);
 	RoutedStore *store = MemoryContextAllocZero(cxt, sizeof(RoutedStore));
 
 	store->cxt = cxt;
-	store->piececxt = AllocSetContextCreate(cxt, "bucketfdw routed pieces", ALLOCSET_DEFAULT_SIZES);
 	store->layout = layout;
 	store->ngroups = ngroups;
 	store->budget = Max(budget, (Size) ngroups * GROUP_BYTES);
-	store->groups = MemoryContextAllocZero(cxt, ngroups * sizeof(RoutedGroup));
+	store->pool.cxt = cxt;
+	store->pool.budget = store->budget;
+	store->groups = MemoryContextAllocZero(cxt, ngroups * sizeof(RowBucket));
 	store->rows = MemoryContextAllocZero(cxt, ngroups * sizeof(int64));
 	store->bytes = MemoryContextAllocZero(cxt, ngroups * sizeof(int64));
 	return store;
@@ -124,76 +102,63 @@ WriteRun(RoutedStore *store)
 	}
 	for (int g = 0; g < ngroups; g++)
 	{
-		RoutedGroup *group = &store->groups[g];
+		RowBucket  *group = &store->groups[g];
 
 		CHECK_FOR_INTERRUPTS();
 		index[g] = store->end;
-		for (RoutedPiece *piece = group->first; piece != NULL; piece = piece->next)
+		for (RowPiece *piece = group->first; piece != NULL; piece = piece->next)
 			Write(store, piece->data,
 				  (piece == group->last ? group->next : piece->end) - piece->data);
+		RowBucketFree(group, &store->pool);
 	}
 	index[ngroups] = store->end;
 	store->indexes[store->nruns++] = store->end;
 	Write(store, index, INDEX_ENTRIES(ngroups) * sizeof(int64));
 	pfree(index);
-	MemoryContextReset(store->piececxt);
-	memset(store->groups, 0, ngroups * sizeof(RoutedGroup));
-	store->used = 0;
+	RowPoolRewind(&store->pool);
 	store->most_rows = 0;
 	MemoryContextSwitchTo(old);
-}
-
-/* Make room for a row in another piece of a group. */
-static void
-AddPiece(RoutedStore *store, RoutedGroup *group, Size row_size)
-{
-	Size		size = (Size) pg_nextpower2_64((uint64) Max(group->bytes / PIECE_PART, PIECE_MIN));
-	RoutedPiece *piece;
-
-	size = Max(Min(size, PIECE_MAX), row_size + offsetof(RoutedPiece, data));
-	if (store->used > 0 &&
-		store->used + size + (Size) store->most_rows * ROUTED_SORT_BYTES > store->budget)
-		WriteRun(store);
-	piece = MemoryContextAllocHuge(store->piececxt, size);
-	piece->next = NULL;
-	if (group->last != NULL)
-	{
-		group->last->end = group->next;
-		group->last->next = piece;
-	}
-	else
-		group->first = piece;
-	group->last = piece;
-	group->next = piece->data;
-	group->limit = (char *) piece + size;
-	group->bytes += (int64) size;
-	store->used += GetMemoryChunkSpace(piece);
-	NotePeak(store, store->used);
 }
 
 char *
 RoutedStoreAdd(RoutedStore *store, int groupno, Size size)
 {
-	RoutedGroup *group = &store->groups[groupno];
-	char	   *row;
+	RowBucket  *group = &store->groups[groupno];
 
-	if ((Size) (group->limit - group->next) < size)
-		AddPiece(store, group, size);
-	row = group->next;
-	group->next += size;
-	group->rows++;
-	store->most_rows = Max(store->most_rows, group->rows);
+	if (unlikely(!RowBucketHasRoom(group, size)))
+	{
+		Size		piece = RowBucketPiece(group, size);
+
+		if (size > MaxAllocSize)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a row of %zu bytes is too large to be sorted into buckets", size),
+					 errhint("Set bucketfdw.enable_routing to off.")));
+		if (store->pool.used > 0 &&
+			store->pool.used + piece + (Size) store->most_rows * ROW_SORT_BYTES > store->budget)
+		{
+			WriteRun(store);
+			piece = RowBucketPiece(group, size);
+		}
+		RowBucketGrow(group, &store->pool, piece);
+		NotePeak(store, store->pool.used);
+	}
 	store->rows[groupno]++;
 	store->bytes[groupno] += (int64) size;
-	return row;
+	store->most_rows = Max(store->most_rows, group->rows + 1);
+	return RowBucketTake(group, size);
 }
 
 void
 RoutedStoreFinish(RoutedStore *store)
 {
 	/* sorting gets all of the memory */
-	if (store->file != NULL && store->used > 0)
-		WriteRun(store);
+	if (store->file != NULL)
+	{
+		if (store->pool.used > 0)
+			WriteRun(store);
+		RowPoolRelease(&store->pool);
+	}
 }
 
 /*
@@ -224,7 +189,7 @@ RoutedStoreRows(const RoutedStore *store, int group)
 bool
 RoutedStoreFits(const RoutedStore *store, int group)
 {
-	Size		sort = (Size) store->rows[group] * ROUTED_SORT_BYTES;
+	Size		sort = (Size) store->rows[group] * ROW_SORT_BYTES;
 
 	/* what is in memory came to be there because it fits */
 	return store->file == NULL || (Size) store->bytes[group] + sort <= store->budget;
@@ -280,7 +245,7 @@ ReadGroup(RoutedWalk *walk)
 	}
 	ReserveBuffer(store, size);
 	NotePeak(store, store->buffer_size +
-			 (Size) store->rows[walk->group] * ROUTED_SORT_BYTES);
+			 (Size) store->rows[walk->group] * ROW_SORT_BYTES);
 	while (NextRun(walk))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -300,35 +265,11 @@ RoutedWalkBegin(RoutedWalk *walk, RoutedStore *store, int group, bool whole)
 	walk->group = group;
 	if (store->file == NULL)
 	{
-		NotePeak(store, store->used + (Size) store->rows[group] * ROUTED_SORT_BYTES);
-		walk->piece = store->groups[group].first;
-		if (walk->piece != NULL)
-			walk->row = walk->piece->data;
+		NotePeak(store, store->pool.used + (Size) store->rows[group] * ROW_SORT_BYTES);
+		RowWalkBegin(&walk->memory, store->layout, &store->groups[group]);
 	}
 	else if (whole)
 		ReadGroup(walk);
-}
-
-/* The next row in memory. */
-static char *
-NextInMemory(RoutedWalk *walk)
-{
-	const RoutedGroup *group = &walk->store->groups[walk->group];
-
-	while (walk->piece != NULL)
-	{
-		char	   *end = walk->piece == group->last ? group->next : walk->piece->end;
-		char	   *row = walk->row;
-
-		if (row < end)
-		{
-			walk->row += RoutedRowSize(walk->store->layout, row);
-			return row;
-		}
-		walk->piece = walk->piece->next;
-		walk->row = walk->piece ? walk->piece->data : NULL;
-	}
-	return NULL;
 }
 
 /* Read the next row. */
@@ -343,7 +284,7 @@ ReadRow(RoutedWalk *walk)
 		return NULL;
 	ReserveBuffer(store, fixed);
 	BfBufFileReadExact(store->file, store->buffer, fixed);
-	size = RoutedRowSize(store->layout, store->buffer);
+	size = RowLayoutSize(store->layout, store->buffer);
 	if (size > fixed)
 	{
 		ReserveBuffer(store, size);
@@ -358,17 +299,17 @@ RoutedWalkNext(RoutedWalk *walk)
 {
 	char	   *row = walk->row;
 
-	if (walk->piece != NULL)
-		return NextInMemory(walk);
+	if (walk->store->file == NULL)
+		return RowWalkNext(&walk->memory);
 	/* rows that were read all at once */
 	if (walk->end != NULL)
 	{
 		if (row >= walk->end)
 			return NULL;
-		walk->row += RoutedRowSize(walk->store->layout, row);
+		walk->row += RowLayoutSize(walk->store->layout, row);
 		return row;
 	}
-	return walk->store->file != NULL ? ReadRow(walk) : NULL;
+	return ReadRow(walk);
 }
 
 Size

@@ -11,15 +11,12 @@
 #ifndef BF_ROUTED_STORE_H
 #define BF_ROUTED_STORE_H
 
-#include "rows/routed_row.h"
-
-/* What sorting a row takes beside the row: an entry, and one to sort into. */
-#define ROUTED_SORT_BYTES 32
+#include "rows/row_bucket.h"
 
 typedef struct RoutedStore RoutedStore;
 
 /* A store for rows of ngroups groups; budget is that of memory, in bytes. */
-extern RoutedStore *RoutedStoreCreate(const RoutedLayout *layout, int ngroups, Size budget);
+extern RoutedStore *RoutedStoreCreate(const RowLayout *layout, int ngroups, Size budget);
 
 /* Room for a row of that size in a group, to be filled in at once. */
 extern char *RoutedStoreAdd(RoutedStore *store, int group, Size size);
@@ -40,8 +37,8 @@ typedef struct RoutedWalk
 {
 	RoutedStore *store;
 	int			group;
-	struct RoutedPiece *piece;	/* rows in memory */
-	char	   *row;			/* the next one */
+	RowWalk		memory;
+	char	   *row;			/* rows in the buffer: the next one */
 	char	   *end;
 	int			run;			/* rows in the file: the next run */
 	int64		left;			/* bytes of it that are not read yet */

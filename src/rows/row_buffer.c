@@ -1,17 +1,14 @@
 /*
  * row_buffer.c
  *	  Rows in memory, by bucket.
- *
- * Each bucket has a chain of pieces that start small, so that a statement of
- * one row takes little, and grow with the bucket up to 64 kB.
  */
 #include "postgres.h"
 
 #include "rows/row_buffer.h"
-#include "rows/spill.h"
+#include "rows/row_sort.h"
+#include "rows/spill_file.h"
 #include "utils/memutils.h"
 
-#define PIECE_HEADER	offsetof(RowPiece, data)
 #define CHUNK_SIZE	(sizeof(RowBucket) * ROW_CHUNK_BUCKETS)
 
 /* An empty set.  It lives until RowSetFree, in the pool's context. */
@@ -27,33 +24,6 @@ RowSetCreate(RowPool *pool, RowLayout *layout)
 	set->min_cid = InvalidCommandId;
 	set->max_cid = FirstCommandId;
 	return set;
-}
-
-/* Append an empty piece with room for a row of the given size. */
-static void
-AddPiece(RowSet *set, RowBucket *bucket, Size rowsize)
-{
-	Size		size = ROW_PIECE_MIN;
-	RowPiece   *piece;
-
-	while (size < ROW_PIECE_MAX && (size < (Size) bucket->bytes / 4 || size < PIECE_HEADER + rowsize))
-		size *= 2;
-	if (size < PIECE_HEADER + rowsize)
-		size = PIECE_HEADER + rowsize;
-
-	piece = RowPoolTake(set->pool, size);
-	if (bucket->last)
-	{
-		bucket->last->end = bucket->next;
-		bucket->last->next = piece;
-	}
-	else
-		bucket->first = piece;
-	bucket->last = piece;
-	bucket->next = piece->data;
-	bucket->limit = (char *) piece + size;
-
-	set->mem += size;
 }
 
 /*
@@ -74,13 +44,15 @@ RowSetReserve(RowSet *set, int bucketno, Size size, CommandId cid)
 		set->pool->used += CHUNK_SIZE;
 		bucket = RowSetBucket(set, bucketno);
 	}
-	if (unlikely((Size) (bucket->limit - bucket->next) < size))
-		AddPiece(set, bucket, size);
+	if (unlikely(!RowBucketHasRoom(bucket, size)))
+	{
+		Size		piece = RowBucketPiece(bucket, size);
 
-	row = bucket->next;
-	bucket->next += size;
-	bucket->rows++;
-	bucket->bytes += size;
+		RowBucketGrow(bucket, set->pool, piece);
+		set->mem += piece;
+	}
+
+	row = RowBucketTake(bucket, size);
 	if (bucket->rows > set->max_bucket_rows)
 	{
 		set->max_bucket_rows = bucket->rows;
@@ -96,22 +68,10 @@ RowSetReserve(RowSet *set, int bucketno, Size size, CommandId cid)
 }
 
 static void
-FreeBucketPieces(RowSet *set, RowBucket *bucket)
+FreeBucket(RowSet *set, RowBucket *bucket)
 {
-	RowPiece   *piece = bucket->first;
-
-	while (piece != NULL)
-	{
-		RowPiece   *next = piece->next;
-
-		set->mem -= piece->size;
-		RowPoolGiveBack(set->pool, piece);
-		piece = next;
-	}
-	bucket->first = bucket->last = NULL;
-	bucket->next = bucket->limit = NULL;
-	bucket->rows = 0;
-	bucket->bytes = 0;
+	set->mem -= RowBucketMemory(bucket);
+	RowBucketFree(bucket, set->pool);
 }
 
 static void
@@ -136,7 +96,7 @@ RowSetFreeMemory(RowSet *set, int from)
 			RowBucket  *bucket = &set->chunks[c][b];
 
 			if (c * ROW_CHUNK_BUCKETS + b >= from)
-				FreeBucketPieces(set, bucket);
+				FreeBucket(set, bucket);
 			set->max_bucket_rows = Max(set->max_bucket_rows, bucket->rows);
 		}
 		if (c * ROW_CHUNK_BUCKETS >= from)
@@ -153,42 +113,23 @@ RowSetFreeMemory(RowSet *set, int from)
 static void
 MergeBucket(RowSet *into, RowBucket *to, RowSet *from, RowBucket *source)
 {
-	Size		size = source->bytes;
-
-	if (size <= (Size) (to->limit - to->next))
+	if (RowBucketHasRoom(to, (Size) source->bytes))
 	{
 		RowWalk		walk;
 		char	   *row;
 
-		RowWalkBegin(&walk, source);
+		RowWalkBegin(&walk, into->layout, source);
 		while ((row = RowWalkNext(&walk)) != NULL)
-		{
-			memcpy(to->next, row, RowSize(row));
-			to->next += RowSize(row);
-		}
-		to->rows += source->rows;
-		to->bytes += source->bytes;
-		FreeBucketPieces(from, source);
+			memcpy(RowBucketTake(to, RowSize(row)), row, RowSize(row));
+		FreeBucket(from, source);
 	}
 	else
 	{
-		for (RowPiece *piece = source->first; piece != NULL; piece = piece->next)
-		{
-			from->mem -= piece->size;
-			into->mem += piece->size;
-		}
-		if (to->last)
-		{
-			to->last->end = to->next;
-			to->last->next = source->first;
-		}
-		else
-			to->first = source->first;
-		to->last = source->last;
-		to->next = source->next;
-		to->limit = source->limit;
-		to->rows += source->rows;
-		to->bytes += source->bytes;
+		Size		memory = RowBucketMemory(source);
+
+		from->mem -= memory;
+		into->mem += memory;
+		RowBucketAppend(to, source);
 	}
 	into->max_bucket_rows = Max(into->max_bucket_rows, to->rows);
 }
@@ -229,12 +170,10 @@ RowSetMerge(RowSet *into, RowSet *from)
 			for (int b = 0; b < ROW_CHUNK_BUCKETS; b++)
 			{
 				RowBucket  *moved = &into->chunks[c][b];
+				Size		memory = RowBucketMemory(moved);
 
-				for (RowPiece *piece = moved->first; piece != NULL; piece = piece->next)
-				{
-					from->mem -= piece->size;
-					into->mem += piece->size;
-				}
+				from->mem -= memory;
+				into->mem += memory;
 				into->max_bucket_rows = Max(into->max_bucket_rows, moved->rows);
 			}
 			continue;
@@ -262,4 +201,19 @@ RowSetMerge(RowSet *into, RowSet *from)
 	}
 	pfree(from->chunks);
 	pfree(from);
+}
+
+void
+RowSetFree(RowSet *set)
+{
+	ListCell   *lc;
+
+	RowSetFreeMemory(set, 0);
+	if (set->pool->used == 0)
+		RowPoolRelease(set->pool);
+	pfree(set->chunks);
+	foreach(lc, set->runs)
+		SpillRunFree(lfirst(lc));
+	list_free(set->runs);
+	pfree(set);
 }

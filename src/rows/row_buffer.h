@@ -7,18 +7,7 @@
 #define BF_ROW_BUFFER_H
 
 #include "nodes/pg_list.h"
-#include "rows/row_format.h"
-#include "rows/row_pool.h"
-
-typedef struct RowBucket
-{
-	RowPiece   *first;
-	RowPiece   *last;
-	char	   *next;			/* where the next row goes in the last piece */
-	char	   *limit;			/* end of the last piece */
-	int64		rows;
-	int64		bytes;			/* of the rows */
-} RowBucket;
+#include "rows/row_bucket.h"
 
 #define ROW_CHUNK_BUCKETS 64
 
@@ -34,11 +23,8 @@ typedef struct RowSet
 	int64		max_bucket_rows;	/* in memory */
 	CommandId	min_cid;
 	CommandId	max_cid;
-	List	   *runs;			/* SpillRun *, see spill.h */
+	List	   *runs;			/* SpillRun *, see spill_file.h */
 } RowSet;
-
-/* Sorting needs an array of entries and one of the same size to sort into. */
-#define ROW_SORT_BYTES 32
 
 static inline RowBucket *
 RowSetBucket(const RowSet *set, int bucket)
@@ -55,39 +41,7 @@ extern char *RowSetReserve(RowSet *set, int bucket, Size size, CommandId cid);
 extern void RowSetFreeMemory(RowSet *set, int from);
 extern void RowSetMerge(RowSet *into, RowSet *from);
 
-/* Walk over the rows of a bucket in memory, in the order they came. */
-typedef struct RowWalk
-{
-	const RowBucket *bucket;
-	RowPiece   *piece;
-	char	   *row;
-} RowWalk;
-
-static inline void
-RowWalkBegin(RowWalk *walk, const RowBucket *bucket)
-{
-	walk->bucket = bucket;
-	walk->piece = bucket ? bucket->first : NULL;
-	walk->row = walk->piece ? walk->piece->data : NULL;
-}
-
-static inline char *
-RowWalkNext(RowWalk *walk)
-{
-	while (walk->piece != NULL)
-	{
-		char	   *end = walk->piece == walk->bucket->last ? walk->bucket->next : walk->piece->end;
-		char	   *row = walk->row;
-
-		if (row < end)
-		{
-			walk->row += RowSize(row);
-			return row;
-		}
-		walk->piece = walk->piece->next;
-		walk->row = walk->piece ? walk->piece->data : NULL;
-	}
-	return NULL;
-}
+/* Free a set with its memory and its runs. */
+extern void RowSetFree(RowSet *set);
 
 #endif							/* BF_ROW_BUFFER_H */

@@ -58,7 +58,7 @@ ColumnKind(Form_pg_attribute att)
 static void
 SetFirst(RowLayout *layout)
 {
-	KeyClass	keyclass = layout->spec->sort[0].keyclass;
+	KeyClass	keyclass = layout->sort[0].keyclass;
 	const RowColumn *col = &layout->cols[layout->sort_cols[0]];
 
 	layout->exact_first = KeyClassIsFixed(keyclass);
@@ -68,29 +68,43 @@ SetFirst(RowLayout *layout)
 		layout->first_width = col->kind == ROW_INT64 ? 8 : col->kind == ROW_INT32 ? 4 : 0;
 }
 
-/*
- * Layout of the rows of a table.  Everything it points to is copied into the
- * current context, which must live as long as the rows.
- */
-RowLayout *
-RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options)
+/* Columns of a width get the next places. */
+static uint32
+PlaceColumns(RowLayout *layout, const RowColumn *cols, int ncols, int width, uint32 offset)
+{
+	for (int i = 0; i < ncols; i++)
+	{
+		if (ColumnWidth(&cols[i]) != width)
+			continue;
+		if (cols[i].kind == ROW_INT64)
+			layout->nwide++;
+		if (cols[i].kind >= ROW_VARLENA)
+			layout->refs[layout->nrefs++] = layout->ncols;
+		layout->col_of[cols[i].attnum - 1] = layout->ncols;
+		layout->cols[layout->ncols] = cols[i];
+		layout->cols[layout->ncols++].offset = offset;
+		offset += width;
+	}
+	return offset;
+}
+
+/* A layout of the columns that are stored: not dropped, not virtual. */
+static RowLayout *
+CreateLayout(TupleDesc desc, bool header, int nsort, const SortColumn *sort)
 {
 	RowLayout  *layout = palloc0(sizeof(RowLayout));
 	RowColumn  *cols = palloc0(sizeof(RowColumn) * Max(desc->natts, 1));
-	uint32		offset = sizeof(RowHeader);
+	uint32		offset = header ? sizeof(RowHeader) : 0;
 	int			nstored = 0;
 
-	layout->relid = relid;
-	layout->desc = CreateTupleDescCopyConstr(desc);
-	layout->options = palloc(sizeof(TableOptions));
-	*layout->options = *options;
-	layout->options->spec = BucketSpecCopy(options->spec);
-	layout->spec = layout->options->spec;
-
+	layout->cols = palloc(sizeof(RowColumn) * Max(desc->natts, 1));
+	layout->col_of = palloc(sizeof(int) * Max(desc->natts, 1));
+	layout->refs = palloc(sizeof(int) * Max(desc->natts, 1));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
+		layout->col_of[i] = -1;
 		if (att->attisdropped || BfAttributeIsVirtual(att))
 			continue;
 		cols[nstored].attnum = i + 1;
@@ -98,47 +112,62 @@ RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options)
 		cols[nstored].len = att->attlen;
 		cols[nstored].align = att->attalign;
 		cols[nstored].pack = att->attstorage != TYPSTORAGE_PLAIN;
+		layout->sized |= cols[nstored].kind >= ROW_VARLENA;
 		nstored++;
 	}
-
-	layout->ncols = 0;
-	layout->cols = palloc(sizeof(RowColumn) * Max(nstored, 1));
-	layout->refs = palloc(sizeof(int) * Max(nstored, 1));
-	for (int width = 8; width >= 1; width /= 2)
+	offset = PlaceColumns(layout, cols, nstored, 8, offset);
+	if (header)
+		layout->sized = true;
+	else if (layout->sized)
 	{
-		for (int i = 0; i < nstored; i++)
-		{
-			if (ColumnWidth(&cols[i]) != width)
-				continue;
-			cols[i].offset = offset;
-			offset += width;
-			if (cols[i].kind == ROW_INT64)
-				layout->nwide++;
-			if (cols[i].kind >= ROW_VARLENA)
-				layout->refs[layout->nrefs++] = layout->ncols;
-			layout->cols[layout->ncols++] = cols[i];
-		}
+		layout->size_offset = offset;
+		offset += sizeof(uint32);
 	}
+	for (int width = 4; width >= 1; width /= 2)
+		offset = PlaceColumns(layout, cols, nstored, width, offset);
 	pfree(cols);
 	layout->null_offset = offset;
 	layout->data_offset = offset + (layout->ncols + 7) / 8;
+	/* a row without columns has a place, too */
+	layout->fixed = Max(TYPEALIGN(8, layout->data_offset), 8);
 
-	layout->sort_cols = palloc(sizeof(int) * layout->spec->nsort);
-	for (int i = 0; i < layout->spec->nsort; i++)
+	layout->nsort = nsort;
+	layout->sort = sort;
+	layout->sort_cols = palloc(sizeof(int) * nsort);
+	for (int i = 0; i < nsort; i++)
 	{
-		int			c;
-
-		for (c = 0; c < layout->ncols; c++)
-		{
-			if (layout->cols[c].attnum == layout->spec->sort[i].attnum)
-				break;
-		}
-		if (c == layout->ncols)
-			elog(ERROR, "sort column %d is not a stored column", layout->spec->sort[i].attnum);
-		layout->sort_cols[i] = c;
+		layout->sort_cols[i] = layout->col_of[sort[i].attnum - 1];
+		if (layout->sort_cols[i] < 0)
+			elog(ERROR, "sort column %d is not a stored column", sort[i].attnum);
 	}
 	SetFirst(layout);
+	return layout;
+}
 
+/*
+ * Everything the layout points to is copied into the current context, which
+ * must live as long as the rows.
+ */
+RowLayout *
+RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options)
+{
+	BucketSpec *spec = BucketSpecCopy(options->spec);
+	RowLayout  *layout = CreateLayout(desc, true, spec->nsort, spec->sort);
+
+	layout->relid = relid;
+	layout->desc = CreateTupleDescCopyConstr(desc);
+	layout->options = palloc(sizeof(TableOptions));
+	*layout->options = *options;
+	layout->options->spec = layout->spec = spec;
+	return layout;
+}
+
+RowLayout *
+RowLayoutOfRows(TupleDesc desc, int nsort, const SortColumn *sort)
+{
+	RowLayout  *layout = CreateLayout(desc, false, nsort, sort);
+
+	layout->toasted = true;
 	return layout;
 }
 
@@ -175,7 +204,7 @@ RowFlatten(const RowLayout *layout, Datum *values, const bool *nulls)
 	}
 }
 
-/* Size of a row when packed; 0 when it holds compressed, toasted or expanded values: RowFlatten helps. */
+/* Size of a row when packed; 0 when it holds values that cannot be, as they are expanded or toasted: RowFlatten helps. */
 Size
 RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls)
 {
@@ -191,15 +220,14 @@ RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls)
 		value = DatumGetPointer(values[col->attnum - 1]);
 		if (col->kind == ROW_VARLENA)
 		{
-			if (VARATT_IS_4B_U(value))
-			{
-				if (col->pack && VARATT_CAN_MAKE_SHORT(value))
-					size += VARATT_CONVERTED_SHORT_SIZE(value);
-				else
-					size = att_align_nominal(size, col->align) + VARSIZE(value);
-			}
+			if (VARATT_IS_4B_U(value) && col->pack && VARATT_CAN_MAKE_SHORT(value))
+				size += VARATT_CONVERTED_SHORT_SIZE(value);
+			else if (VARATT_IS_4B_U(value) || (layout->toasted && VARATT_IS_4B_C(value)))
+				size = att_align_nominal(size, col->align) + VARSIZE_4B(value);
 			else if (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value))
 				size += VARSIZE_SHORT(value);
+			else if (layout->toasted && VARATT_IS_EXTERNAL_ONDISK(value))
+				size += VARSIZE_EXTERNAL(value);
 			else
 				return 0;
 		}
@@ -208,7 +236,7 @@ RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls)
 		else
 			size = att_align_nominal(size, col->align) + col->len;
 	}
-	size = TYPEALIGN(8, size);
+	size = Max(TYPEALIGN(8, size), layout->fixed);
 	if (size > ROW_MAX_SIZE)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -216,20 +244,50 @@ RowMeasure(const RowLayout *layout, const Datum *values, const bool *nulls)
 	return size;
 }
 
+/* Write a varlena to the end of a row; returns where it stands, and moves the end. */
+static inline Size
+PackVarlena(const RowColumn *col, char *row, Size *end, Pointer from)
+{
+	Size		start = *end;
+	Size		len;
+
+	if (VARATT_IS_1B(from))
+	{
+		len = VARATT_IS_EXTERNAL(from) ? VARSIZE_EXTERNAL(from) : VARSIZE_SHORT(from);
+		memcpy(row + start, from, len);
+	}
+	else if (col->pack && VARATT_CAN_MAKE_SHORT(from))
+	{
+		len = VARATT_CONVERTED_SHORT_SIZE(from);
+		SET_VARSIZE_SHORT(row + start, len);
+		memcpy(row + start + 1, VARDATA(from), len - 1);
+	}
+	else
+	{
+		start = att_align_nominal(start, col->align);
+		len = VARSIZE_4B(from);
+		memcpy(row + start, from, len);
+	}
+	*end = start + len;
+	return start;
+}
+
 /*
  * Write a row to "row", 8-byte aligned memory of the size that RowMeasure
- * returned for the same values.
+ * returned for the same values.  Without a header, cid is ignored.
  */
 void
 RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 		const bool *nulls, CommandId cid)
 {
-	RowHeader  *header = (RowHeader *) row;
 	uint8	   *bitmap = (uint8 *) row + layout->null_offset;
 	Size		end = layout->data_offset;
 
-	header->size8 = (uint32) (size / 8);
-	header->cid = cid;
+	/* where the header has it, if there is one */
+	if (layout->sized)
+		*(uint32 *) (row + layout->size_offset) = (uint32) (size / 8);
+	if (layout->spec != NULL)
+		((RowHeader *) row)->cid = cid;
 	memset(bitmap, 0, layout->data_offset - layout->null_offset);
 
 	for (int i = 0; i < layout->nwide; i++)
@@ -270,30 +328,7 @@ RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 			case ROW_INT64:
 				break;			/* done above */
 			case ROW_VARLENA:
-				{
-					Pointer		from = DatumGetPointer(value);
-					Size		len;
-
-					if (VARATT_IS_SHORT(from))
-					{
-						len = VARSIZE_SHORT(from);
-						memcpy(row + end, from, len);
-					}
-					else if (col->pack && VARATT_CAN_MAKE_SHORT(from))
-					{
-						len = VARATT_CONVERTED_SHORT_SIZE(from);
-						SET_VARSIZE_SHORT(row + end, len);
-						memcpy(row + end + 1, VARDATA(from), len - 1);
-					}
-					else
-					{
-						end = att_align_nominal(end, col->align);
-						len = VARSIZE(from);
-						memcpy(row + end, from, len);
-					}
-					*(uint32 *) place = (uint32) end;
-					end += len;
-				}
+				*(uint32 *) place = (uint32) PackVarlena(col, row, &end, DatumGetPointer(value));
 				break;
 			case ROW_CSTRING:
 				{
@@ -312,28 +347,7 @@ RowPack(const RowLayout *layout, char *row, Size size, const Datum *values,
 				break;
 		}
 	}
-	Assert(TYPEALIGN(8, end) == size);
-}
-
-/* The value of a column that is not null; by-reference values point into the row. */
-static inline Datum
-ColumnValue(const RowColumn *col, char *row)
-{
-	char	   *place = row + col->offset;
-
-	switch (col->kind)
-	{
-		case ROW_INT8:
-			return CharGetDatum(*(int8 *) place);
-		case ROW_INT16:
-			return Int16GetDatum(*(int16 *) place);
-		case ROW_INT32:
-			return Int32GetDatum(*(int32 *) place);
-		case ROW_INT64:
-			return (Datum) *(int64 *) place;
-		default:
-			return PointerGetDatum(row + *(uint32 *) place);
-	}
+	Assert(Max(TYPEALIGN(8, end), layout->fixed) == size);
 }
 
 /* Spread one column of some rows over an array; by-reference values point into the rows. */
@@ -392,12 +406,12 @@ RowGather(const RowLayout *layout, char *const *rows, int n, Datum *const *value
 uint64
 RowPrefixOfAny(const RowLayout *layout, char *row)
 {
-	const SortColumn *sort = &layout->spec->sort[0];
+	const SortColumn *sort = &layout->sort[0];
 	int			c = layout->sort_cols[0];
 
 	if (RowColumnIsNull(layout, row, c))
 		return ROW_PREFIX_NULL;
-	return (uint64) KeyImage64(sort->keyclass, sort->typid, ColumnValue(&layout->cols[c], row)) ^
+	return (uint64) KeyImage64(sort->keyclass, sort->typid, RowColumnValue(&layout->cols[c], row)) ^
 		(UINT64CONST(1) << 63);
 }
 
@@ -405,12 +419,11 @@ RowPrefixOfAny(const RowLayout *layout, char *row)
 int
 RowCompareTie(const RowLayout *layout, uint64 prefix, char *a, char *b)
 {
-	const BucketSpec *spec = layout->spec;
 	int			first = layout->exact_first && prefix != ROW_PREFIX_NULL ? 1 : 0;
 
-	for (int i = first; i < spec->nsort; i++)
+	for (int i = first; i < layout->nsort; i++)
 	{
-		const SortColumn *sort = &spec->sort[i];
+		const SortColumn *sort = &layout->sort[i];
 		int			c = layout->sort_cols[i];
 		bool		anull = RowColumnIsNull(layout, a, c);
 		bool		bnull = RowColumnIsNull(layout, b, c);
@@ -425,8 +438,8 @@ RowCompareTie(const RowLayout *layout, uint64 prefix, char *a, char *b)
 			return (sort->flags & BF_SORT_NULLS_FIRST) ? -cmp : cmp;
 		}
 		cmp = KeyCompare(sort->keyclass,
-						 sort->typid, ColumnValue(&layout->cols[c], a),
-						 sort->typid, ColumnValue(&layout->cols[c], b));
+						 sort->typid, RowColumnValue(&layout->cols[c], a),
+						 sort->typid, RowColumnValue(&layout->cols[c], b));
 		if (cmp != 0)
 			return (sort->flags & BF_SORT_DESC) ? (cmp < 0 ? 1 : -1) : cmp;
 	}

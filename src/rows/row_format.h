@@ -1,12 +1,13 @@
 /*
  * row_format.h
- *	  The packed form in which collected rows wait in memory and in temporary
- *	  files.  It never reaches a permanent file.
+ *	  The packed form in which rows wait in memory and in temporary files: those
+ *	  of a load, and those that are routed.  It never reaches a permanent file.
  *
- * A row is a header, the stored columns in fixed places (by-value columns in
- * their own width, by-reference columns as the offset of their value in the
- * row), a null bitmap and the by-reference values.  It holds no pointer, so
- * it may be moved and written as it is.
+ * A row has its columns in fixed places (by-value columns in their own width,
+ * by-reference columns as the offset of their value in the row), a null bitmap
+ * and the by-reference values.  It holds no pointer, so it may be moved and
+ * written as it is.  Rows of a load have a header; of others the size stands
+ * in them if they differ in it.
  */
 #ifndef BF_ROW_FORMAT_H
 #define BF_ROW_FORMAT_H
@@ -41,36 +42,51 @@ typedef struct RowColumn
 	bool		pack;			/* varlena that may get a short header */
 } RowColumn;
 
-/* How the rows of a table are packed, routed and ordered. */
+/* How rows are packed and ordered; and, of a load, routed. */
 typedef struct RowLayout
 {
+	int			ncols;			/* stored columns */
+	RowColumn  *cols;			/* by falling width: no padding */
+	int		   *col_of;			/* index in cols by attribute number - 1; -1: not stored */
+	int			nwide;			/* columns of 8 bytes, the first ones of cols */
+	int			nrefs;			/* by-reference columns, the first ones of refs */
+	int		   *refs;			/* their indexes in cols */
+	bool		toasted;		/* values may be: those on disk are taken as they are */
+	bool		sized;			/* the size of a row stands in it, in units of 8 bytes */
+	uint32		size_offset;	/* where */
+	uint32		null_offset;	/* where the null bitmap begins */
+	uint32		data_offset;	/* where by-reference values may begin */
+	uint32		fixed;			/* the least size of a row; if not sized, that of all */
+
+	int			nsort;
+	const SortColumn *sort;
+	int		   *sort_cols;		/* index in cols of each sort column */
+	bool		exact_first;	/* the prefix orders the first column fully */
+	int			first_width;	/* 4 or 8: the first sort column is such an integer; else 0 */
+	uint32		first_offset;	/* its place */
+
+	/* of a load */
 	Oid			relid;
 	TupleDesc	desc;
 	TableOptions *options;
 	BucketSpec *spec;			/* options->spec */
-	int			ncols;			/* stored columns */
-	RowColumn  *cols;			/* by falling width: no padding */
-	int			nrefs;			/* by-reference columns, the first ones of refs */
-	int		   *refs;			/* their indexes in cols */
-	int		   *sort_cols;		/* index in cols of each sort column */
-	uint32		null_offset;	/* where the null bitmap begins */
-	uint32		data_offset;	/* where by-reference values may begin */
-	int			nwide;			/* columns of 8 bytes, the first ones of cols */
-	bool		exact_first;	/* the prefix orders the first column fully */
-	int			first_width;	/* 4 or 8: the first sort column is such an integer; else 0 */
-	uint32		first_offset;	/* its place */
 } RowLayout;
 
 /* The prefix of a NULL, the greatest there is. */
 #define ROW_PREFIX_NULL PG_UINT64_MAX
 
+/* of rows of a load */
 #define RowSize(row) ((Size) ((const RowHeader *) (row))->size8 * 8)
 #define RowCid(row) (((const RowHeader *) (row))->cid)
 
 /* The greatest size of a packed row. */
 #define ROW_MAX_SIZE ((Size) UINT32_MAX)
 
+/* The rows of a table that is loaded. */
 extern RowLayout *RowLayoutCreate(Oid relid, TupleDesc desc, const TableOptions *options);
+
+/* Rows of any columns, without a header; the sort columns must live as long. */
+extern RowLayout *RowLayoutOfRows(TupleDesc desc, int nsort, const SortColumn *sort);
 extern bool RowLayoutMatches(const RowLayout *layout, TupleDesc desc, const TableOptions *options);
 
 extern void RowFlatten(const RowLayout *layout, Datum *values, const bool *nulls);
@@ -83,10 +99,37 @@ extern void RowGather(const RowLayout *layout, char *const *rows, int n, Datum *
 extern uint64 RowPrefixOfAny(const RowLayout *layout, char *row);
 extern int	RowCompareTie(const RowLayout *layout, uint64 prefix, char *a, char *b);
 
+static inline Size
+RowLayoutSize(const RowLayout *layout, const char *row)
+{
+	return layout->sized ? (Size) *(const uint32 *) (row + layout->size_offset) * 8 : layout->fixed;
+}
+
 static inline bool
 RowColumnIsNull(const RowLayout *layout, const char *row, int i)
 {
 	return (((const uint8 *) row)[layout->null_offset + (i >> 3)] >> (i & 7)) & 1;
+}
+
+/* The value of a column that is not null; by-reference values point into the row. */
+static inline Datum
+RowColumnValue(const RowColumn *col, char *row)
+{
+	char	   *place = row + col->offset;
+
+	switch (col->kind)
+	{
+		case ROW_INT8:
+			return CharGetDatum(*(int8 *) place);
+		case ROW_INT16:
+			return Int16GetDatum(*(int16 *) place);
+		case ROW_INT32:
+			return Int32GetDatum(*(int32 *) place);
+		case ROW_INT64:
+			return (Datum) *(int64 *) place;
+		default:
+			return PointerGetDatum(row + *(uint32 *) place);
+	}
 }
 
 /*
@@ -112,7 +155,7 @@ RowPrefix(const RowLayout *layout, char *row)
 static inline bool
 RowPrefixDecides(const RowLayout *layout, uint64 prefix)
 {
-	return layout->exact_first && layout->spec->nsort == 1 && prefix != ROW_PREFIX_NULL;
+	return layout->exact_first && layout->nsort == 1 && prefix != ROW_PREFIX_NULL;
 }
 
 #endif							/* BF_ROW_FORMAT_H */

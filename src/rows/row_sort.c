@@ -1,6 +1,6 @@
 /*
  * row_sort.c
- *	  Sort the rows of one bucket: by a 64-bit prefix of the first column,
+ *	  Sort rows: by a 64-bit prefix of the first column,
  *	  then, where prefixes are equal, by all columns.
  */
 #include "postgres.h"
@@ -72,6 +72,9 @@ SortTieGroups(const RowLayout *layout, SortEntry *entries, int64 n)
 {
 	int64		i = 0;
 
+	/* NULLs, which no prefix decides between, are the last ones */
+	if (n == 0 || RowPrefixDecides(layout, entries[n - 1].prefix))
+		return;
 	while (i < n)
 	{
 		uint64		prefix = entries[i].prefix;
@@ -83,6 +86,22 @@ SortTieGroups(const RowLayout *layout, SortEntry *entries, int64 n)
 			SortTies(entries + i, end - i, layout);
 		i = end;
 	}
+}
+
+int64
+RowSorterAdd(RowSorter *sorter, const RowLayout *layout, const RowBucket *bucket, int64 n)
+{
+	RowWalk		walk;
+	char	   *row;
+
+	RowWalkBegin(&walk, layout, bucket);
+	while ((row = RowWalkNext(&walk)) != NULL)
+	{
+		sorter->entries[n].prefix = RowPrefix(layout, row);
+		sorter->entries[n].row = row;
+		n++;
+	}
+	return n;
 }
 
 void
@@ -105,37 +124,4 @@ RowSorterOrder(RowSorter *sorter, const RowLayout *layout, int64 n)
 			SortByDigits(&sorter->entries, &sorter->spare, n, differing);
 	}
 	SortTieGroups(layout, sorter->entries, n);
-}
-
-int64
-RowSorterSort(RowSorter *sorter, RowSet **sets, int nsets, int bucketno)
-{
-	const RowLayout *layout = sets[0]->layout;
-	int64		n = 0;
-
-	for (int s = 0; s < nsets; s++)
-	{
-		RowBucket  *bucket = RowSetBucket(sets[s], bucketno);
-
-		if (bucket)
-			n += bucket->rows;
-	}
-	RowSorterRoom(sorter, n);
-
-	n = 0;
-	for (int s = 0; s < nsets; s++)
-	{
-		RowWalk		walk;
-		char	   *row;
-
-		RowWalkBegin(&walk, RowSetBucket(sets[s], bucketno));
-		while ((row = RowWalkNext(&walk)) != NULL)
-		{
-			sorter->entries[n].prefix = RowPrefix(layout, row);
-			sorter->entries[n].row = row;
-			n++;
-		}
-	}
-	RowSorterOrder(sorter, layout, n);
-	return n;
 }

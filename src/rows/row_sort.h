@@ -1,11 +1,14 @@
 /*
  * row_sort.h
- *	  Sort the rows of one bucket in memory.
+ *	  Sort rows in memory.
  */
 #ifndef BF_ROW_SORT_H
 #define BF_ROW_SORT_H
 
-#include "rows/row_buffer.h"
+#include "rows/row_bucket.h"
+
+/* Sorting needs an array of entries and one of the same size to sort into. */
+#define ROW_SORT_BYTES 32
 
 typedef struct SortEntry
 {
@@ -27,13 +30,10 @@ extern void RowSorterInit(RowSorter *sorter, MemoryContext cxt);
 /* Make room for n entries; those there may be lost. */
 extern void RowSorterRoom(RowSorter *sorter, int64 n);
 
+/* Set entries for the rows of a bucket, which may be NULL, from number n on; returns the number behind them. */
+extern int64 RowSorterAdd(RowSorter *sorter, const RowLayout *layout, const RowBucket *bucket, int64 n);
+
 /* Put the first n entries into the order of the layout. */
 extern void RowSorterOrder(RowSorter *sorter, const RowLayout *layout, int64 n);
-
-/*
- * Sort the rows of a bucket that are in memory, those of all the sets
- * together.  Returns their number; they stand in entries.
- */
-extern int64 RowSorterSort(RowSorter *sorter, RowSet **sets, int nsets, int bucket);
 
 #endif							/* BF_ROW_SORT_H */

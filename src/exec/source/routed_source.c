@@ -31,8 +31,7 @@ typedef struct RoutedSource
 	MemoryContext rowcxt;		/* values of the row being routed */
 	MemoryContext batchcxt;		/* values of the present batch */
 	TupleDesc	desc;			/* of the plan's rows */
-	RoutedLayout *layout;
-	RoutedKey	key;
+	RowLayout  *layout;
 	bool		drop_nulls;
 
 	RoutedStore *store;			/* NULL: rows not read yet */
@@ -126,16 +125,16 @@ Want(BatchSource *source, int wants)
 static void
 RouteRow(RoutedSource *routed)
 {
-	const RoutedKey *key = &routed->key;
+	const BatchSource *base = &routed->base;
 	Datum	   *values = routed->values;
 	bool	   *nulls = routed->nulls;
 	uint32		hash = 0;
 	int			group;
 	Size		size;
 
-	for (int k = 0; k < key->nkeys; k++)
+	for (int k = 0; k < base->nkeys; k++)
 	{
-		int			col = key->cols[k];
+		int			col = base->keycols[k];
 
 		/* a NULL adds nothing to the hash: any group will do, but always the same one */
 		if (nulls[col])
@@ -144,13 +143,18 @@ RouteRow(RoutedSource *routed)
 				return;
 			continue;
 		}
-		if (routed->layout->cols[col].len == -1)
+		if (TupleDescAttr(routed->desc, col)->attlen == -1)
 			values[col] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(values[col]));
-		hash = KeyHash(key->classes[k], key->types[k], values[col], hash);
+		hash = KeyHash(base->keyclasses[k], base->keytypes[k], values[col], hash);
 	}
 	group = KeyBucket(hash, RoutedStoreGroups(routed->store));
-	size = RoutedRowMeasure(routed->layout, values, nulls);
-	RoutedRowPack(routed->layout, RoutedStoreAdd(routed->store, group, size), size, values, nulls);
+	size = RowMeasure(routed->layout, values, nulls);
+	if (unlikely(size == 0))
+	{
+		RowFlatten(routed->layout, values, nulls);
+		size = RowMeasure(routed->layout, values, nulls);
+	}
+	RowPack(routed->layout, RoutedStoreAdd(routed->store, group, size), size, values, nulls, InvalidCommandId);
 }
 
 /* Put the rows of a plan that gives them one by one into the store. */
@@ -239,6 +243,7 @@ UseKeys(BatchSource *source, List *keys)
 {
 	RoutedSource *routed = (RoutedSource *) source;
 	Batch	   *batch = &routed->batch;
+	SortColumn *sort;
 	int			ncols;
 
 	routed->desc = ExecGetResultType(source->node);
@@ -249,7 +254,6 @@ UseKeys(BatchSource *source, List *keys)
 										   ALLOCSET_SMALL_SIZES);
 	routed->batchcxt = AllocSetContextCreate(routed->cxt, "bucketfdw routed batch",
 											 ALLOCSET_DEFAULT_SIZES);
-	routed->layout = RoutedLayoutCreate(routed->desc);
 	routed->values = palloc(ncols * sizeof(Datum));
 	routed->nulls = palloc(ncols * sizeof(bool));
 
@@ -257,11 +261,15 @@ UseKeys(BatchSource *source, List *keys)
 	batch->cols = palloc0(ncols * sizeof(ColumnVector));
 	batch->loaded = palloc0(ncols * sizeof(bool));
 
-	routed->key.nkeys = source->nkeys;
-	routed->key.cols = source->keycols;
-	routed->key.classes = source->keyclasses;
-	routed->key.types = source->keytypes;
-	routed->sort = RoutedSortCreate(routed->layout, &routed->key);
+	sort = palloc0(source->nkeys * sizeof(SortColumn));
+	for (int k = 0; k < source->nkeys; k++)
+	{
+		sort[k].attnum = (AttrNumber) (source->keycols[k] + 1);
+		sort[k].keyclass = source->keyclasses[k];
+		sort[k].typid = source->keytypes[k];
+	}
+	routed->layout = RowLayoutOfRows(routed->desc, source->nkeys, sort);
+	routed->sort = RoutedSortCreate(routed->layout);
 	FindBelow(routed);
 }
 
@@ -327,8 +335,9 @@ Close(BatchSource *source)
 static int
 GatherColumn(RoutedSource *routed, int c, int n)
 {
-	const RoutedLayout *layout = routed->layout;
-	const RoutedColumn *col = &layout->cols[c];
+	const RowLayout *layout = routed->layout;
+	int			place = layout->col_of[c];
+	const RowColumn *col = &layout->cols[place];
 	char	  **rows = routed->rows + routed->next;
 	Datum	   *values = routed->batch.cols[c].values;
 	bool	   *nulls = routed->nulls_buffers[c];
@@ -337,17 +346,17 @@ GatherColumn(RoutedSource *routed, int c, int n)
 
 	for (int i = 0; i < n; i++)
 	{
-		nulls[i] = RoutedRowIsNull(layout, rows[i], c);
+		nulls[i] = RowColumnIsNull(layout, rows[i], place);
 		any_null |= nulls[i];
 	}
 	routed->batch.cols[c].nulls = any_null ? nulls : NULL;
-	if (col->byval && col->len == 8)
+	if (col->kind == ROW_INT64)
 	{
 		for (int i = 0; i < n; i++)
 			values[i] = (Datum) *(int64 *) (rows[i] + col->offset);
 		return n;
 	}
-	if (col->byval && col->len == 4)
+	if (col->kind == ROW_INT32)
 	{
 		for (int i = 0; i < n; i++)
 			values[i] = Int32GetDatum(*(int32 *) (rows[i] + col->offset));
@@ -355,7 +364,7 @@ GatherColumn(RoutedSource *routed, int c, int n)
 	}
 	for (int i = 0; i < n; i++)
 	{
-		values[i] = nulls[i] ? (Datum) 0 : RoutedRowValue(col, rows[i]);
+		values[i] = nulls[i] ? (Datum) 0 : RowColumnValue(col, rows[i]);
 		if (col->len == -1 && !nulls[i] &&
 			(VARATT_IS_EXTERNAL(DatumGetPointer(values[i])) || VARATT_IS_COMPRESSED(DatumGetPointer(values[i]))))
 		{
@@ -390,11 +399,11 @@ MakeBatch(RoutedSource *routed)
 static void
 UnsignKeys(RoutedSource *routed, int n)
 {
-	for (int k = 0; k < routed->key.nkeys; k++)
+	for (int k = 0; k < routed->base.nkeys; k++)
 	{
-		Datum	   *values = routed->batch.cols[routed->key.cols[k]].values;
+		Datum	   *values = routed->batch.cols[routed->base.keycols[k]].values;
 
-		if (routed->key.classes[k] != KEYCLASS_OID)
+		if (routed->base.keyclasses[k] != KEYCLASS_OID)
 			continue;
 		for (int i = 0; i < n; i++)
 			values[i] = ObjectIdGetDatum(DatumGetObjectId(values[i]));

@@ -79,24 +79,6 @@ EncodedValuesOpen(EncodedValues *ev, const FileColumn *col, int encoding, const 
 	return ev->ops->fits(col) ? ev->ops->open(ev) : "encoding does not fit the type";
 }
 
-const char *
-ReadInts(const EncodedValues *ev, int64 *values)
-{
-	size_t		used;
-	const char *problem = IntStreamRead(ev->ints, ev->ints_len, ev->n, values, &used);
-
-	return problem == NULL && used != ev->ints_len ? "bytes are left over behind the values" : problem;
-}
-
-const char *
-PrepareInts(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
-{
-	size_t		used;
-	const char *problem = IntIndexOpen(&index->ints, ev->ints, ev->ints_len, ev->n, &scratch->lengths, &used);
-
-	return problem == NULL && used != ev->ints_len ? "bytes are left over behind the values" : problem;
-}
-
 void
 ValueIndexInit(ValueIndex *index, MemoryContext cxt)
 {

@@ -164,10 +164,24 @@ extern const char *EncodedValuesOpen(EncodedValues *ev, const FileColumn *col, i
 									 const char *in, size_t len, int n);
 
 /* All integers of the one int stream of opened values. */
-extern const char *ReadInts(const EncodedValues *ev, int64 *values);
+static inline const char *
+ReadInts(const EncodedValues *ev, int64 *values)
+{
+	size_t		used;
+	const char *problem = IntStreamRead(ev->ints, ev->ints_len, ev->n, values, &used);
+
+	return problem == NULL && used != ev->ints_len ? "bytes are left over behind the values" : problem;
+}
 
 /* Make ready for taking single ones of them. */
-extern const char *PrepareInts(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch);
+static inline const char *
+PrepareInts(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
+{
+	size_t		used;
+	const char *problem = IntIndexOpen(&index->ints, ev->ints, ev->ints_len, ev->n, &scratch->lengths, &used);
+
+	return problem == NULL && used != ev->ints_len ? "bytes are left over behind the values" : problem;
+}
 
 extern void ValueIndexInit(ValueIndex *index, MemoryContext cxt);
 extern void ValueIndexFree(ValueIndex *index);
