@@ -19,6 +19,9 @@
 #ifdef WORDS_BIGENDIAN
 #error "bucketfdw needs a little-endian machine"
 #endif
+#ifdef WIN32
+#error "bucketfdw needs statvfs and fsync of directories, which Windows has not"
+#endif
 StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums");
 
 /* a generated column that is computed when read, and never stored */

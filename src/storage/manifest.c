@@ -284,6 +284,29 @@ ManifestAdd(Manifest *manifest, const ManifestWrite *write)
 	manifest->nruns = nruns;
 }
 
+void
+ManifestCheckReplaced(Relation rel, uint64 file_id)
+{
+	if (!IsolationUsesXactSnapshot())
+		return;
+
+	/* a parallel query may not take a snapshot; it is hardly ever otherwise */
+	if (!IsInParallelMode())
+	{
+		Manifest   *now = ManifestRead(RelationGetRelid(rel), NULL);
+
+		for (int i = 0; i < now->nfiles; i++)
+			if (now->files[i].file_id == file_id)
+				return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not serialize access due to concurrent update"),
+			 errdetail("The files of bucketed table \"%s\" that the transaction sees were written before its columns were changed.",
+					   RelationGetRelationName(rel)),
+			 errhint("The transaction might succeed if retried.")));
+}
+
 int
 ManifestBuckets(const Manifest *manifest)
 {

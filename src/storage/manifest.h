@@ -122,6 +122,13 @@ extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId c
  */
 extern void ManifestTruncate(Oid relid);
 
+/*
+ * Error, as core raises it, if the transaction keeps one snapshot and a file
+ * that it sees has been replaced since: what does not fit to the table as it is
+ * now will not until the transaction ends.
+ */
+extern void ManifestCheckReplaced(Relation rel, uint64 file_id);
+
 /* true if the latest snapshot sees at least one file of the table. */
 extern bool ManifestHasFiles(Oid relid);
 

@@ -72,34 +72,54 @@ FileReaderColumnStats(FileReader *reader, int block, int col, BlockColumnStats *
 	}
 }
 
+/* A column of the file that the table has not, or with another type; NULL: there is none. */
+static const FileColumn *
+DifferentColumn(const FileReader *reader, TupleDesc desc)
+{
+	for (int i = 0; i < reader->ncols; i++)
+	{
+		const FileColumn *col = &reader->cols[i];
+		Form_pg_attribute att;
+
+		if (col->attnum > desc->natts)
+			return col;
+		att = TupleDescAttr(desc, col->attnum - 1);
+		if (!att->attisdropped &&
+			(att->atttypid != col->typid || att->attlen != col->typlen ||
+			 att->attbyval != col->typbyval || att->attalign != col->typalign))
+			return col;
+	}
+	return NULL;
+}
+
+bool
+FileReaderColumnsDiffer(const FileReader *reader, TupleDesc desc)
+{
+	return DifferentColumn(reader, desc) != NULL;
+}
+
 void
 FileReaderCheckColumns(FileReader *reader, TupleDesc desc)
 {
 	const FileReaderPrivate *priv = reader->priv;
+	const FileColumn *col = DifferentColumn(reader, desc);
 	Oid			changed;
 	int			attnum;
 
-	for (int i = 0; i < reader->ncols; i++)
+	if (col != NULL)
 	{
-		FileColumn *col = &reader->cols[i];
-		Form_pg_attribute att;
-
 		if (col->attnum > desc->natts)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("file \"%s\" of table \"%s\" has a column %d, the table has %d columns",
 							reader->source->path, reader->source->relname, col->attnum, desc->natts)));
-		att = TupleDescAttr(desc, col->attnum - 1);
-		if (att->attisdropped)
-			continue;
-		if (att->atttypid != col->typid || att->attlen != col->typlen ||
-			att->attbyval != col->typbyval || att->attalign != col->typalign)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of table \"%s\" has type %s, but file \"%s\" was written with type %s",
-							NameStr(att->attname), reader->source->relname, format_type_be(att->atttypid),
-							reader->source->path, format_type_be(col->typid)),
-					 errhint("Change the type of the column back, or write the table again.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, but file \"%s\" was written with type %s",
+						NameStr(TupleDescAttr(desc, col->attnum - 1)->attname), reader->source->relname,
+						format_type_be(TupleDescAttr(desc, col->attnum - 1)->atttypid),
+						reader->source->path, format_type_be(col->typid)),
+				 errhint("Change the type of the column back, or write the table again.")));
 	}
 	if (priv->row_types == NULL)
 		return;

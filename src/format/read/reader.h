@@ -45,6 +45,9 @@ extern void FileReaderClose(FileReader *reader);
  */
 extern void FileReaderCheckColumns(FileReader *reader, TupleDesc desc);
 
+/* Would that be an error, as the table's columns are of other types? */
+extern bool FileReaderColumnsDiffer(const FileReader *reader, TupleDesc desc);
+
 /* Index in cols, or -1 when the file has no such column (added later). */
 extern int	FileReaderFindColumn(const FileReader *reader, AttrNumber attnum);
 

@@ -92,6 +92,8 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	file->reader = FileReaderOpen(file->source, mf->file_id, MyDatabaseId,
 								  RelationGetRelid(leaf->rel));
 	CheckFileAgainstManifest(leaf, file, fileno);
+	if (FileReaderColumnsDiffer(file->reader, desc))
+		ManifestCheckReplaced(leaf->rel, mf->file_id);
 	FileReaderCheckColumns(file->reader, desc);
 	file->filecols = palloc(leaf->ncols * sizeof(int));
 	for (int i = 0; i < leaf->ncols; i++)
