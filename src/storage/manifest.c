@@ -160,7 +160,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw manifest row",
 												  ALLOCSET_DEFAULT_SIZES);
 	Manifest   *manifest = palloc0(sizeof(Manifest));
-	ManifestRoom room = {16, 64, 0};
+	ManifestRoom room = {16, 64, 4};
 	Oid			rowtype = get_rel_type_id(relid);
 	CatalogScan scan;
 	HeapTuple	tuple;
@@ -172,6 +172,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 		manifest->files = palloc(room.files * sizeof(ManifestFile));
 		manifest->runs = palloc(room.runs * sizeof(ManifestRun));
 	}
+	manifest->stats = palloc(room.stats * sizeof(ManifestStats));
 
 	CatalogScanBegin(&scan, "manifest", AccessShareLock, relid, snapshot);
 	MemoryContextSwitchTo(row_cxt);
