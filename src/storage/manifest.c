@@ -271,7 +271,9 @@ ManifestAdd(Manifest *manifest, const ManifestWrite *write)
 		ManifestStats *stats;
 		Size		len = VARSIZE_ANY_EXHDR(write->column_stats);
 
-		manifest->stats = repalloc(manifest->stats, sizeof(ManifestStats) * (manifest->nstats + 1));
+		/* a table all of whose rows wait has none yet */
+		manifest->stats = manifest->stats == NULL ? palloc(sizeof(ManifestStats)) :
+			repalloc(manifest->stats, sizeof(ManifestStats) * (manifest->nstats + 1));
 		stats = &manifest->stats[manifest->nstats++];
 		stats->rows = rows;
 		stats->len = len;
