@@ -63,8 +63,8 @@ SetFirst(RowLayout *layout)
 
 	layout->exact_first = KeyClassIsFixed(keyclass);
 	layout->first_offset = col->offset;
-	if (keyclass == KEYCLASS_INT || keyclass == KEYCLASS_DATE || keyclass == KEYCLASS_TIME ||
-		keyclass == KEYCLASS_TIMESTAMP || keyclass == KEYCLASS_TIMESTAMPTZ)
+	/* a signed integer is its own image */
+	if (layout->exact_first && keyclass != KEYCLASS_FLOAT && KeyClasses[keyclass].span == 0)
 		layout->first_width = col->kind == ROW_INT64 ? 8 : col->kind == ROW_INT32 ? 4 : 0;
 }
 

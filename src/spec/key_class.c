@@ -1,140 +1,168 @@
 /*
  * key_class.c
- *	  Key classes: the types of each, their names, their order.
+ *	  The table of key classes.
  */
 #include "postgres.h"
 
+#include "spec/key_hash.h"
 #include "spec/key_image.h"
 #include "spec/key_numeric.h"
+#include "utils/uuid.h"
+
+/* By bytes, then by length. */
+static inline int
+BytesCompare(KeyClass keyclass, Datum a, Datum b)
+{
+	size_t		alen;
+	size_t		blen;
+	const unsigned char *adata = KeyTextBytes(keyclass, a, &alen);
+	const unsigned char *bdata = KeyTextBytes(keyclass, b, &blen);
+	int			cmp = memcmp(adata, bdata, Min(alen, blen));
+
+	return cmp ? cmp : (alen > blen) - (alen < blen);
+}
+
+static int
+TextCompare(Datum a, Datum b)
+{
+	return BytesCompare(KEYCLASS_TEXT, a, b);
+}
+
+static int
+BlankCompare(Datum a, Datum b)
+{
+	return BytesCompare(KEYCLASS_BPCHAR, a, b);
+}
+
+static int
+UuidCompare(Datum a, Datum b)
+{
+	return memcmp(DatumGetPointer(a), DatumGetPointer(b), UUID_LEN);
+}
+
+static int64
+TextImage(Datum value)
+{
+	size_t		len;
+	const unsigned char *data = KeyTextBytes(KEYCLASS_TEXT, value, &len);
+
+	return BytesImage(data, len);
+}
+
+static int64
+BlankImage(Datum value)
+{
+	size_t		len;
+	const unsigned char *data = KeyTextBytes(KEYCLASS_BPCHAR, value, &len);
+
+	return BytesImage(data, len);
+}
+
+static int64
+UuidImage(Datum value)
+{
+	return BytesImage((const unsigned char *) DatumGetPointer(value), UUID_LEN);
+}
+
+static int64
+NumericImage(Datum value)
+{
+	return (int64) (KeyNumericPrefix(value) ^ (UINT64CONST(1) << 63));
+}
+
+static uint32
+NoHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
+{
+	elog(ERROR, "unexpected key class %d", (int) keyclass);
+	return 0;
+}
+
+const KeyClassInfo KeyClasses[KEYCLASS_LAST + 1] = {
+	[KEYCLASS_NONE] = {"none", .hash = NoHash},
+	[KEYCLASS_INT] = {"int", "smallint, integer, bigint", {INT2OID, INT4OID, INT8OID},
+	KEYFORM_INT64, 2 + 4 + 8, .hash = KeyHashInteger},
+	[KEYCLASS_NUMERIC] = {"numeric", "numeric", {NUMERICOID},
+	KEYFORM_VARLENA, .hash = KeyNumericHash, .compare = KeyNumericCompare, .image = NumericImage},
+	[KEYCLASS_FLOAT] = {"float", "real, double precision", {FLOAT4OID, FLOAT8OID},
+	KEYFORM_INT64, 4 + 8, .hash = KeyHashFloat},
+	[KEYCLASS_BOOL] = {"bool", "boolean", {BOOLOID}, KEYFORM_INT64, 1, .span = 2, .hash = KeyHashInteger},
+	[KEYCLASS_DATE] = {"date", "date", {DATEOID}, KEYFORM_INT64, 4, .hash = KeyHashDate},
+	[KEYCLASS_OID] = {"oid", "oid", {OIDOID},
+	KEYFORM_INT64, 4, .span = UINT64CONST(1) << 32, .hash = KeyHashInteger},
+	[KEYCLASS_TIME] = {"time", "time", {TIMEOID}, KEYFORM_INT64, 8, .hash = KeyHashInteger},
+	[KEYCLASS_TIMESTAMP] = {"timestamp", "timestamp", {TIMESTAMPOID}, KEYFORM_INT64, 8, .hash = KeyHashTimestamp},
+	[KEYCLASS_TIMESTAMPTZ] = {"timestamptz", "timestamptz", {TIMESTAMPTZOID},
+	KEYFORM_INT64, 8, .hash = KeyHashTimestamp},
+	[KEYCLASS_UUID] = {"uuid", "uuid", {UUIDOID},
+	KEYFORM_BYTES, UUID_LEN, .hash = KeyHashUuid, .compare = UuidCompare, .image = UuidImage},
+	[KEYCLASS_BYTEA] = {"bytea", "bytea", {BYTEAOID},
+	KEYFORM_VARLENA, .text = true, .hash = KeyHashText, .compare = TextCompare, .image = TextImage},
+	[KEYCLASS_TEXT] = {"text", "text, varchar", {TEXTOID, VARCHAROID},
+	KEYFORM_VARLENA, .text = true, .hash = KeyHashText, .compare = TextCompare, .image = TextImage},
+	[KEYCLASS_BPCHAR] = {"bpchar", "char(n)", {BPCHAROID},
+	KEYFORM_VARLENA, .text = true, .hash = KeyHashText, .compare = BlankCompare, .image = BlankImage}
+};
 
 KeyClass
 KeyClassOfType(Oid typid)
 {
-	switch (typid)
+	for (int c = KEYCLASS_NONE + 1; c <= KEYCLASS_LAST && typid != InvalidOid; c++)
 	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			return KEYCLASS_INT;
-		case NUMERICOID:
-			return KEYCLASS_NUMERIC;
-		case FLOAT4OID:
-		case FLOAT8OID:
-			return KEYCLASS_FLOAT;
-		case BOOLOID:
-			return KEYCLASS_BOOL;
-		case DATEOID:
-			return KEYCLASS_DATE;
-		case OIDOID:
-			return KEYCLASS_OID;
-		case TIMEOID:
-			return KEYCLASS_TIME;
-		case TIMESTAMPOID:
-			return KEYCLASS_TIMESTAMP;
-		case TIMESTAMPTZOID:
-			return KEYCLASS_TIMESTAMPTZ;
-		case UUIDOID:
-			return KEYCLASS_UUID;
-		case BYTEAOID:
-			return KEYCLASS_BYTEA;
-		case TEXTOID:
-		case VARCHAROID:
-			return KEYCLASS_TEXT;
-		case BPCHAROID:
-			return KEYCLASS_BPCHAR;
-		default:
-			return KEYCLASS_NONE;
+		for (int i = 0; i < (int) lengthof(KeyClasses[c].types); i++)
+		{
+			if (KeyClasses[c].types[i] == typid)
+				return (KeyClass) c;
+		}
 	}
-}
-
-const char *
-KeyClassName(KeyClass keyclass)
-{
-	switch (keyclass)
-	{
-		case KEYCLASS_NONE:
-			return "none";
-		case KEYCLASS_INT:
-			return "int";
-		case KEYCLASS_NUMERIC:
-			return "numeric";
-		case KEYCLASS_FLOAT:
-			return "float";
-		case KEYCLASS_BOOL:
-			return "bool";
-		case KEYCLASS_DATE:
-			return "date";
-		case KEYCLASS_OID:
-			return "oid";
-		case KEYCLASS_TIME:
-			return "time";
-		case KEYCLASS_TIMESTAMP:
-			return "timestamp";
-		case KEYCLASS_TIMESTAMPTZ:
-			return "timestamptz";
-		case KEYCLASS_UUID:
-			return "uuid";
-		case KEYCLASS_BYTEA:
-			return "bytea";
-		case KEYCLASS_TEXT:
-			return "text";
-		case KEYCLASS_BPCHAR:
-			return "bpchar";
-	}
-	return "unknown";
+	return KEYCLASS_NONE;
 }
 
 const char *
 KeyClassTypeList(void)
 {
-	return "smallint, integer, bigint, numeric, real, double precision, boolean, date, oid, time, "
-		"timestamp, timestamptz, uuid, bytea, text, varchar, char(n)";
+	static char list[256];
+
+	list[0] = '\0';
+	for (int c = KEYCLASS_NONE + 1; c <= KEYCLASS_LAST; c++)
+	{
+		if (c > KEYCLASS_NONE + 1)
+			strlcat(list, ", ", sizeof(list));
+		strlcat(list, KeyClasses[c].type_names, sizeof(list));
+	}
+	return list;
 }
 
-/* By bytes, then by length. */
-static inline int
-BytesCompare(const char *a, int alen, const char *b, int blen)
+bool
+KeyClassFits(KeyClass keyclass, int typlen, bool typbyval)
 {
-	int			cmp = memcmp(a, b, Min(alen, blen));
+	const KeyClassInfo *info = &KeyClasses[keyclass];
 
-	if (cmp == 0)
-		return (alen > blen) - (alen < blen);
-	return cmp;
+	if (keyclass == KEYCLASS_NONE)
+		return true;
+	switch (info->form)
+	{
+		case KEYFORM_INT64:
+			/* lengths are powers of two */
+			return typbyval && typlen > 0 && (info->lengths & typlen) != 0;
+		case KEYFORM_BYTES:
+			return !typbyval && typlen == info->lengths;
+		case KEYFORM_VARLENA:
+			return typlen == -1;
+	}
+	return false;
 }
 
 int
 KeyCompare(KeyClass keyclass, Oid atype, Datum a, Oid btype, Datum b)
 {
-	switch (keyclass)
-	{
-		case KEYCLASS_NUMERIC:
-			return KeyNumericCompare(a, b);
-		case KEYCLASS_UUID:
-			return memcmp(DatumGetPointer(a), DatumGetPointer(b), 16);
-		case KEYCLASS_BYTEA:
-		case KEYCLASS_TEXT:
-		case KEYCLASS_BPCHAR:
-			{
-				const struct varlena *aptr = (const struct varlena *) DatumGetPointer(a);
-				const struct varlena *bptr = (const struct varlena *) DatumGetPointer(b);
-				int			alen = VARSIZE_ANY_EXHDR(aptr);
-				int			blen = VARSIZE_ANY_EXHDR(bptr);
+	int64		x;
+	int64		y;
 
-				if (keyclass == KEYCLASS_BPCHAR)
-				{
-					alen = KeyBlankTrimmedLength(VARDATA_ANY(aptr), alen);
-					blen = KeyBlankTrimmedLength(VARDATA_ANY(bptr), blen);
-				}
-				return BytesCompare(VARDATA_ANY(aptr), alen, VARDATA_ANY(bptr), blen);
-			}
-		default:
-			{
-				int64		x = KeySort64(keyclass, atype, a);
-				int64		y = KeySort64(keyclass, btype, b);
-
-				return (x > y) - (x < y);
-			}
-	}
+	if (KeyClasses[keyclass].form != KEYFORM_INT64)
+		return KeyClasses[keyclass].compare(a, b);
+	x = KeySort64(keyclass, atype, a);
+	y = KeySort64(keyclass, btype, b);
+	return (x > y) - (x < y);
 }
 
 int
@@ -151,22 +179,6 @@ KeyCompareAcross(KeyClass aclass, Oid atype, Datum a, KeyClass bclass, Oid btype
 int64
 KeyImage64(KeyClass keyclass, Oid typid, Datum value)
 {
-	switch (keyclass)
-	{
-		case KEYCLASS_TEXT:
-		case KEYCLASS_BYTEA:
-		case KEYCLASS_BPCHAR:
-			{
-				size_t		len;
-				const unsigned char *data = TextBytes(keyclass, value, &len);
-
-				return BytesImage(data, len);
-			}
-		case KEYCLASS_UUID:
-			return BytesImage((const unsigned char *) DatumGetPointer(value), 16);
-		case KEYCLASS_NUMERIC:
-			return (int64) (KeyNumericPrefix(value) ^ (UINT64CONST(1) << 63));
-		default:
-			return KeySort64(keyclass, typid, value);
-	}
+	return KeyClasses[keyclass].form == KEYFORM_INT64 ? KeySort64(keyclass, typid, value) :
+		KeyClasses[keyclass].image(value);
 }

@@ -40,14 +40,48 @@ typedef enum KeyClass
 
 #define KEYCLASS_LAST KEYCLASS_BPCHAR
 
+/* How values of a class are kept. */
+typedef enum KeyForm
+{
+	KEYFORM_INT64,				/* by value; their order is that of one int64: KeySort64 */
+	KEYFORM_BYTES,				/* bytes of one length */
+	KEYFORM_VARLENA
+} KeyForm;
+
+/* What a class is, for all that do not have to be as fast as KeySort64. */
+typedef struct KeyClassInfo
+{
+	const char *name;			/* for messages and catalog rows */
+	const char *type_names;		/* for messages */
+	Oid			types[3];		/* 0: no more */
+	KeyForm		form;
+	int			lengths;		/* INT64: sum of the lengths that types may have; BYTES: the length */
+	uint64		span;			/* INT64: values are 0 .. span - 1; 0: as many as the length holds, signed */
+	bool		text;			/* compared byte by byte: may be cut where a bound is wanted */
+
+	uint32		(*hash) (KeyClass keyclass, Oid typid, Datum value, uint32 seed);
+
+	/* not of INT64: its functions are KeySort64 */
+	int			(*compare) (Datum a, Datum b);
+	int64		(*image) (Datum value);
+} KeyClassInfo;
+
+extern const KeyClassInfo KeyClasses[KEYCLASS_LAST + 1];
+
 /* Class of a type; looks through nothing: pass the base type of a domain. */
 extern KeyClass KeyClassOfType(Oid typid);
 
-/* "int", "numeric", ...; for messages and catalog rows. */
-extern const char *KeyClassName(KeyClass keyclass);
+static inline const char *
+KeyClassName(KeyClass keyclass)
+{
+	return KeyClasses[keyclass].name;
+}
 
 /* "smallint, integer, bigint, numeric, ...": the list shown when a key type is refused. */
 extern const char *KeyClassTypeList(void);
+
+/* May a column of such values be of the class? */
+extern bool KeyClassFits(KeyClass keyclass, int typlen, bool typbyval);
 
 /* May columns of two classes be compared, and meet in a bucket join? */
 static inline bool
@@ -57,14 +91,11 @@ KeyClassesMeet(KeyClass a, KeyClass b)
 		(a == KEYCLASS_NUMERIC && b == KEYCLASS_INT);
 }
 
-/*
- * Classes whose order is that of one int64 (KeySort64): INT, FLOAT, BOOL,
- * DATE, OID, TIME, TIMESTAMP, TIMESTAMPTZ.
- */
+/* Is the order that of one int64 (KeySort64)? */
 static inline bool
 KeyClassIsFixed(KeyClass keyclass)
 {
-	return (keyclass >= KEYCLASS_FLOAT && keyclass <= KEYCLASS_TIMESTAMPTZ) || keyclass == KEYCLASS_INT;
+	return keyclass != KEYCLASS_NONE && KeyClasses[keyclass].form == KEYFORM_INT64;
 }
 
 /*
@@ -160,7 +191,11 @@ extern int64 KeyImage64(KeyClass keyclass, Oid typid, Datum value);
  * Hash of a non-null value with the given seed (0, or the hash of the columns
  * before it); murmur3_x86_32 over the canonical bytes.
  */
-extern uint32 KeyHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed);
+static inline uint32
+KeyHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
+{
+	return KeyClasses[keyclass].hash(keyclass, typid, value, seed);
+}
 
 /* Length of a BPCHAR without its trailing blanks, which are no part of the value. */
 static inline int

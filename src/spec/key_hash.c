@@ -8,61 +8,54 @@
  */
 #include "postgres.h"
 
-#include "spec/key_class.h"
-#include "spec/key_numeric.h"
+#include "spec/key_hash.h"
+#include "spec/key_image.h"
 #include "spec/murmur.h"
+#include "utils/uuid.h"
 
 /* days and microseconds from 1970-01-01, the Unix epoch, to 2000-01-01, the server's */
 #define EPOCH_DAYS 10957
 #define EPOCH_MICROSECONDS UINT64CONST(946684800000000)
 
-static inline uint32
-HashVarlena(Datum value, uint32 seed)
+uint32
+KeyHashInteger(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
 {
-	const struct varlena *ptr = (const struct varlena *) DatumGetPointer(value);
-
-	Assert(!VARATT_IS_EXTERNAL(ptr) && !VARATT_IS_COMPRESSED(ptr));
-	return KeyHashBytes(VARDATA_ANY(ptr), VARSIZE_ANY_EXHDR(ptr), seed);
+	return KeyHashInt64((uint64) KeySort64(keyclass, typid, value), seed);
 }
 
 uint32
-KeyHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
+KeyHashFloat(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
 {
-	switch (keyclass)
-	{
-		case KEYCLASS_INT:
-		case KEYCLASS_BOOL:
-		case KEYCLASS_OID:
-		case KEYCLASS_TIME:
-			return KeyHashInt64((uint64) KeySort64(keyclass, typid, value), seed);
-		case KEYCLASS_FLOAT:
-			return KeyHashInt64((uint64) KeyFloatBits(typid == FLOAT4OID ?
-												   (float8) DatumGetFloat4(value) : DatumGetFloat8(value)),
-							 seed);
-		case KEYCLASS_DATE:
-			return KeyHashInt64((uint64) (KeySort64(keyclass, typid, value) + EPOCH_DAYS), seed);
-		case KEYCLASS_TIMESTAMP:
-		case KEYCLASS_TIMESTAMPTZ:
-			/* unsigned: far dates and the infinities wrap around */
-			return KeyHashInt64((uint64) DatumGetInt64(value) + EPOCH_MICROSECONDS, seed);
-		case KEYCLASS_NUMERIC:
-			return KeyNumericHash(value, seed);
-		case KEYCLASS_UUID:
-			return KeyHashBytes(DatumGetPointer(value), 16, seed);
-		case KEYCLASS_BYTEA:
-		case KEYCLASS_TEXT:
-			return HashVarlena(value, seed);
-		case KEYCLASS_BPCHAR:
-			{
-				const struct varlena *ptr = (const struct varlena *) DatumGetPointer(value);
+	return KeyHashInt64((uint64) KeyFloatBits(typid == FLOAT4OID ?
+											  (float8) DatumGetFloat4(value) : DatumGetFloat8(value)),
+						seed);
+}
 
-				return KeyHashBytes(VARDATA_ANY(ptr),
-									KeyBlankTrimmedLength(VARDATA_ANY(ptr), VARSIZE_ANY_EXHDR(ptr)),
-									seed);
-			}
-		case KEYCLASS_NONE:
-			break;
-	}
-	elog(ERROR, "unexpected key class %d", (int) keyclass);
-	return 0;
+uint32
+KeyHashDate(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
+{
+	return KeyHashInt64((uint64) (DatumGetInt32(value) + (int64) EPOCH_DAYS), seed);
+}
+
+uint32
+KeyHashTimestamp(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
+{
+	/* unsigned: far dates and the infinities wrap around */
+	return KeyHashInt64((uint64) DatumGetInt64(value) + EPOCH_MICROSECONDS, seed);
+}
+
+uint32
+KeyHashUuid(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
+{
+	return KeyHashBytes(DatumGetPointer(value), UUID_LEN, seed);
+}
+
+uint32
+KeyHashText(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
+{
+	size_t		len;
+	const unsigned char *data = KeyTextBytes(keyclass, value, &len);
+
+	Assert(!VARATT_IS_EXTERNAL(DatumGetPointer(value)) && !VARATT_IS_COMPRESSED(DatumGetPointer(value)));
+	return KeyHashBytes(data, len, seed);
 }

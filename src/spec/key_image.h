@@ -42,12 +42,12 @@ BytesImage(const unsigned char *data, size_t len)
 static inline bool
 IsTextual(KeyClass keyclass)
 {
-	return keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BYTEA || keyclass == KEYCLASS_BPCHAR;
+	return KeyClasses[keyclass].text;
 }
 
 /* The bytes of a text that count. */
 static inline const unsigned char *
-TextBytes(KeyClass keyclass, Datum value, size_t *len)
+KeyTextBytes(KeyClass keyclass, Datum value, size_t *len)
 {
 	const struct varlena *v = (const struct varlena *) DatumGetPointer(value);
 

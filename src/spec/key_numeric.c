@@ -322,7 +322,7 @@ KeyNumericPrefix(Datum value)
  * integer types agree.  NaN and the infinities are their kind byte alone.
  */
 uint32
-KeyNumericHash(Datum value, uint32 seed)
+KeyNumericHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed)
 {
 	NumericView view;
 	int64		integer;

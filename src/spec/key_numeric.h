@@ -6,7 +6,7 @@
 #ifndef BF_KEY_NUMERIC_H
 #define BF_KEY_NUMERIC_H
 
-#include "postgres.h"
+#include "spec/key_class.h"
 
 /* Same result as the server's numeric_cmp. */
 extern int	KeyNumericCompare(Datum a, Datum b);
@@ -15,6 +15,6 @@ extern int	KeyNumericCompare(Datum a, Datum b);
 extern int	KeyNumericCompareInt64(Datum numeric, int64 integer);
 
 /* Hash of the canonical bytes of a numeric. */
-extern uint32 KeyNumericHash(Datum value, uint32 seed);
+extern uint32 KeyNumericHash(KeyClass keyclass, Oid typid, Datum value, uint32 seed);
 
 #endif							/* BF_KEY_NUMERIC_H */

@@ -161,7 +161,7 @@ FillTextual(KeyVector *kv, const ColumnVector *vec, int from)
 			kv->k64_buffer[i] = KEY64_NULL;
 			continue;
 		}
-		data = TextBytes(keyclass, vec->values[row], &len);
+		data = KeyTextBytes(keyclass, vec->values[row], &len);
 		kv->k64_buffer[i] = len > skip ? BytesImage(data + skip, len - skip) : PG_INT64_MIN;
 		longest = Max(longest, len);
 	}
@@ -283,8 +283,8 @@ SharedBytes(const KeyVector *a, int i, const KeyVector *b, int j, int limit)
 {
 	size_t		alen;
 	size_t		blen;
-	const unsigned char *adata = TextBytes(a->classes[0], a->batch->cols[a->cols[0]].values[KeyVectorRow(a, i)], &alen);
-	const unsigned char *bdata = TextBytes(b->classes[0], b->batch->cols[b->cols[0]].values[KeyVectorRow(b, j)], &blen);
+	const unsigned char *adata = KeyTextBytes(a->classes[0], a->batch->cols[a->cols[0]].values[KeyVectorRow(a, i)], &alen);
+	const unsigned char *bdata = KeyTextBytes(b->classes[0], b->batch->cols[b->cols[0]].values[KeyVectorRow(b, j)], &blen);
 	int			n = (int) Min(Min(alen, blen), (size_t) limit);
 	int			shared = 0;
 

@@ -94,12 +94,38 @@ Sign(int x)
  * ---------------------------------------------------------------------
  */
 
+/* classes of which a hash was compared with what is expected */
+static bool hash_seen[KEYCLASS_LAST + 1];
+
 static void
 CheckHash(const char *what, KeyClass keyclass, Oid typid, Datum value, int32 expected)
 {
 	int32		hash = (int32) KeyHash(keyclass, typid, value, 0);
 
+	hash_seen[keyclass] = true;
 	ShimOk(hash == expected, "hash of %s is %d (%d)", what, expected, hash);
+}
+
+/* Is every class in the table, with all that it needs, and was its hash seen? */
+static void
+TestClassTable(void)
+{
+	for (int c = KEYCLASS_NONE + 1; c <= KEYCLASS_LAST; c++)
+	{
+		const KeyClassInfo *info = &KeyClasses[c];
+		bool		ints = info->form == KEYFORM_INT64;
+
+		ShimOk(info->name && info->type_names && info->types[0] && info->hash && hash_seen[c],
+			   "class %d, %s, has types and a hash that is checked", c, info->name ? info->name : "unknown");
+		ShimOk(ints ? info->lengths > 0 : info->compare && info->image, "class %d has an order", c);
+		ShimOk(strstr(KeyClassTypeList(), info->type_names) != NULL, "types of class %d are listed", c);
+		for (int i = 0; i < (int) lengthof(info->types) && info->types[i]; i++)
+			ShimOk(KeyClassOfType(info->types[i]) == (KeyClass) c, "type %u is of class %d", info->types[i], c);
+		ShimOk(KeyClassFits((KeyClass) c, -1, false) == (info->form == KEYFORM_VARLENA) &&
+			   !KeyClassFits((KeyClass) c, 3, true) && !KeyClassFits((KeyClass) c, -1, true),
+			   "class %d fits its form only", c);
+	}
+	ShimOk(KeyClassOfType(InvalidOid) == KEYCLASS_NONE, "no type is of no class");
 }
 
 static void
@@ -144,6 +170,8 @@ TestHashVectors(void)
 	CheckHash("text iceberg", KEYCLASS_TEXT, TEXTOID, Text("iceberg"), 1210000089);
 	CheckHash("short text iceberg", KEYCLASS_TEXT, TEXTOID, ShortVarlena(Text("iceberg")), 1210000089);
 	CheckHash("varchar 34", KEYCLASS_TEXT, VARCHAROID, Text("34"), -427558391);
+	CheckHash("oid 34", KEYCLASS_OID, OIDOID, ObjectIdGetDatum(34), 2017239379);
+	CheckHash("char iceberg", KEYCLASS_BPCHAR, BPCHAROID, Text("iceberg  "), 1210000089);
 	CheckHash("uuid", KEYCLASS_UUID, UUIDOID, PointerGetDatum(uuid), 1488055340);
 	CheckHash("bytea", KEYCLASS_BYTEA, BYTEAOID, Varlena("\0\1\2\3", 4), -188683207);
 	CheckHash("double 1.0", KEYCLASS_FLOAT, FLOAT8OID, Float8GetDatum(1.0), -142385009);
@@ -277,6 +305,7 @@ TestNumeric(void)
 	int			n = lengthof(values);
 	Size		before;
 
+	hash_seen[KEYCLASS_NUMERIC] = true;
 	for (int i = 0; i < n; i++)
 	{
 		uint32		hash = KeyHash(KEYCLASS_NUMERIC, NUMERICOID, values[i].value, 0);
@@ -521,6 +550,7 @@ main(void)
 	TestNumeric();
 	TestOrders();
 	TestClasses();
+	TestClassTable();
 	TestRows();
 	return ShimDone();
 }

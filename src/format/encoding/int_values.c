@@ -38,12 +38,8 @@ static void
 column_range(const FileColumn *col, int64 *low, uint64 *span)
 {
 	*low = 0;
-	*span = 0;
-	if (col->keyclass == KEYCLASS_BOOL)
-		*span = 2;
-	else if (col->keyclass == KEYCLASS_OID)
-		*span = UINT64CONST(1) << 32;
-	else if (col->typlen < (int) sizeof(int64))
+	*span = KeyClasses[col->keyclass].span;
+	if (*span == 0 && col->typlen < (int) sizeof(int64))
 	{
 		*span = UINT64CONST(1) << (8 * col->typlen);
 		*low = -(int64) (*span / 2);

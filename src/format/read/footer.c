@@ -14,7 +14,6 @@
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "utils/memutils.h"
-#include "utils/uuid.h"
 
 /* the first read at the end of a file: the footer of most files fits */
 #define TAIL_READ_BYTES (32 * 1024)
@@ -128,33 +127,6 @@ split_sections(FileReader *reader, const char *footer, size_t len, Section *sect
 	}
 }
 
-/* May a column of this form be of this class?  What the decoders rely on. */
-static bool
-class_fits(const FileColumn *col)
-{
-	switch (col->keyclass)
-	{
-		case KEYCLASS_NONE:
-			return true;
-		case KEYCLASS_NUMERIC:
-		case KEYCLASS_BYTEA:
-		case KEYCLASS_TEXT:
-		case KEYCLASS_BPCHAR:
-			return col->typlen == -1;
-		case KEYCLASS_UUID:
-			return col->typlen == UUID_LEN && !col->typbyval;
-		case KEYCLASS_FLOAT:
-			return col->typbyval && (col->typlen == 4 || col->typlen == 8);
-		case KEYCLASS_BOOL:
-			return col->typbyval && col->typlen == 1;
-		case KEYCLASS_OID:
-		case KEYCLASS_DATE:
-			return col->typbyval && col->typlen == 4;
-		default:
-			return col->typbyval && col->typlen >= 2;
-	}
-}
-
 static void
 read_columns(FileReader *reader, const Section *section)
 {
@@ -189,7 +161,8 @@ read_columns(FileReader *reader, const Section *section)
 		if (disk[i].keyclass > KEYCLASS_LAST)
 			corrupt(reader, psprintf("column %d has an invalid key class", col->attnum));
 		col->keyclass = (KeyClass) disk[i].keyclass;
-		if (!class_fits(col))
+		/* what the decoders rely on */
+		if (!KeyClassFits(col->keyclass, col->typlen, col->typbyval))
 			corrupt(reader, psprintf("column %d has a key class that does not fit its type", col->attnum));
 	}
 }

@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "format/stats/block_stats.h"
+#include "spec/key_image.h"
 
 /*
  * Compare the block's maximum with the value: its sign, or 0 also when the
@@ -22,18 +23,16 @@ compare_max(const BlockColumnStats *stats, KeyClass keyclass, Oid coltype, Oid c
 			bool *known)
 {
 	const char *max = DatumGetPointer(stats->max.value);
-	const char *v = DatumGetPointer(value);
+	const unsigned char *v;
 	size_t		len;
 
 	*known = true;
 	if (!stats->max.truncated)
 		return KeyCompare(keyclass, coltype, stats->max.value, consttype, value);
 
-	len = VARSIZE_ANY_EXHDR(v);
-	if (keyclass == KEYCLASS_BPCHAR)
-		len = KeyBlankTrimmedLength(VARDATA_ANY(v), (int) len);
+	v = KeyTextBytes(keyclass, value, &len);
 	len = Min(len, VARSIZE_ANY_EXHDR(max));
-	if (memcmp(VARDATA_ANY(v), VARDATA_ANY(max), len) > 0)
+	if (memcmp(v, VARDATA_ANY(max), len) > 0)
 		return -1;
 	*known = false;
 	return 0;

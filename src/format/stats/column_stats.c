@@ -6,7 +6,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "format/stats/column_stats.h"
-#include "utils/uuid.h"
+#include "format/stats/stat_value.h"
 
 /* the table is cleared of all but the smallest hashes when it has so many */
 #define SKETCH_FULL (2 * SKETCH_HASHES)
@@ -165,36 +165,6 @@ static inline uint32
 hash_varlena(const char *value)
 {
 	return hash_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-}
-
-void
-StatValueKeep(StatValue *to, char *buffer, KeyClass keyclass, Datum value)
-{
-	const char *content;
-	size_t		len;
-
-	to->isnull = false;
-	to->truncated = false;
-	to->value = value;
-	if (KeyClassIsFixed(keyclass))
-		return;
-	to->value = PointerGetDatum(buffer);
-	if (keyclass == KEYCLASS_UUID)
-	{
-		memcpy(buffer, DatumGetPointer(value), UUID_LEN);
-		return;
-	}
-	content = VARDATA_ANY(DatumGetPointer(value));
-	len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
-	if (keyclass == KEYCLASS_BPCHAR)
-		len = KeyBlankTrimmedLength(content, (int) len);
-	if (len > BF_STAT_BYTES)
-	{
-		len = BF_STAT_BYTES;
-		to->truncated = true;
-	}
-	SET_VARSIZE_SHORT(buffer, len + VARHDRSZ_SHORT);
-	memcpy(VARDATA_SHORT(buffer), content, len);
 }
 
 /* Order of two values of a column as the builder has them. */

@@ -56,9 +56,6 @@ extern double ColumnSketchDistinct(int n, uint64 below);
 
 extern void ColumnStatsInit(ColumnStats *stats);
 
-/* A value as statistics keep it: texts are cut to BF_STAT_BYTES.  buffer has room for that and a header. */
-extern void StatValueKeep(StatValue *to, char *buffer, KeyClass keyclass, Datum value);
-
 /* Add the values of a column of a block that was encoded. */
 extern void ColumnStatsAdd(ColumnStats *stats, const ColumnValues *values, const EncodedColumn *encoded);
 

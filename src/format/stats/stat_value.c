@@ -6,16 +6,10 @@
 
 #include "format/stats/stat_value.h"
 #include "format/varlena_pack.h"
-#include "utils/uuid.h"
+#include "spec/key_image.h"
 
 /* short headers always, numerics and texts have alignment 4 */
 static const VarlenaForm stat_form = {4, true};
-
-static inline bool
-is_text_class(KeyClass keyclass)
-{
-	return keyclass == KEYCLASS_TEXT || keyclass == KEYCLASS_BPCHAR || keyclass == KEYCLASS_BYTEA;
-}
 
 bool
 StatValueKept(KeyClass keyclass, Datum value)
@@ -24,47 +18,69 @@ StatValueKept(KeyClass keyclass, Datum value)
 		VARSIZE_ANY_EXHDR(DatumGetPointer(value)) <= BF_STAT_BYTES;
 }
 
+/* The bytes of a varlena that are kept; *cut: there are more. */
+static const char *
+kept_bytes(KeyClass keyclass, Datum value, size_t *len, bool *cut)
+{
+	const char *content = (const char *) KeyTextBytes(keyclass, value, len);
+
+	*cut = KeyClasses[keyclass].text && *len > BF_STAT_BYTES;
+	if (*cut)
+		*len = BF_STAT_BYTES;
+	return content;
+}
+
 void
 StatValueWrite(ByteBuffer *out, KeyClass keyclass, bool isnull, Datum value)
 {
+	const KeyClassInfo *info = &KeyClasses[keyclass];
+	const char *content = NULL;
+	size_t		len = 0;
+	bool		cut = false;
+	char		flags;
+
+	if (!isnull && info->form == KEYFORM_VARLENA)
+		content = kept_bytes(keyclass, value, &len, &cut);
+	flags = isnull ? BF_VALUE_NULL : cut ? BF_VALUE_TRUNCATED : 0;
+	ByteBufferAppend(out, &flags, 1);
+	if (isnull)
+		return;
+	if (info->form == KEYFORM_INT64)
+		ByteBufferAppend(out, &value, sizeof(Datum));
+	else if (info->form == KEYFORM_BYTES)
+		ByteBufferAppend(out, DatumGetPointer(value), info->lengths);
+	else
+		VarlenaAppend(out, content, len, stat_form);
+}
+
+void
+StatValueKeep(StatValue *to, char *buffer, KeyClass keyclass, Datum value)
+{
+	const KeyClassInfo *info = &KeyClasses[keyclass];
 	const char *content;
 	size_t		len;
-	char		flags = 0;
 
-	if (isnull)
+	to->isnull = false;
+	to->truncated = false;
+	to->value = value;
+	if (info->form == KEYFORM_INT64)
+		return;
+	to->value = PointerGetDatum(buffer);
+	if (info->form == KEYFORM_BYTES)
 	{
-		flags = BF_VALUE_NULL;
-		ByteBufferAppend(out, &flags, 1);
+		memcpy(buffer, DatumGetPointer(value), info->lengths);
 		return;
 	}
-	if (KeyClassIsFixed(keyclass))
-	{
-		ByteBufferAppend(out, &flags, 1);
-		ByteBufferAppend(out, &value, sizeof(Datum));
-		return;
-	}
-	if (keyclass == KEYCLASS_UUID)
-	{
-		ByteBufferAppend(out, &flags, 1);
-		ByteBufferAppend(out, DatumGetPointer(value), UUID_LEN);
-		return;
-	}
-	content = VARDATA_ANY(DatumGetPointer(value));
-	len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
-	if (keyclass == KEYCLASS_BPCHAR)
-		len = KeyBlankTrimmedLength(content, (int) len);
-	if (is_text_class(keyclass) && len > BF_STAT_BYTES)
-	{
-		len = BF_STAT_BYTES;
-		flags = BF_VALUE_TRUNCATED;
-	}
-	ByteBufferAppend(out, &flags, 1);
-	VarlenaAppend(out, content, len, stat_form);
+	content = kept_bytes(keyclass, value, &len, &to->truncated);
+	SET_VARSIZE_SHORT(buffer, len + VARHDRSZ_SHORT);
+	memcpy(VARDATA_SHORT(buffer), content, len);
 }
 
 const char *
 StatValueRead(const char *base, size_t len, size_t *at, KeyClass keyclass, StatValue *result)
 {
+	const KeyClassInfo *info = &KeyClasses[keyclass];
+	size_t		size = info->form == KEYFORM_INT64 ? sizeof(Datum) : info->lengths;
 	const char *v;
 	uint8		flags;
 
@@ -72,7 +88,7 @@ StatValueRead(const char *base, size_t len, size_t *at, KeyClass keyclass, StatV
 		return "key value is cut off";
 	flags = base[(*at)++];
 	if ((flags & ~(BF_VALUE_NULL | BF_VALUE_TRUNCATED)) != 0 ||
-		((flags & BF_VALUE_TRUNCATED) && !is_text_class(keyclass)))
+		((flags & BF_VALUE_TRUNCATED) && !KeyClasses[keyclass].text))
 		return "key value has invalid flags";
 	result->isnull = (flags & BF_VALUE_NULL) != 0;
 	result->truncated = (flags & BF_VALUE_TRUNCATED) != 0;
@@ -80,20 +96,15 @@ StatValueRead(const char *base, size_t len, size_t *at, KeyClass keyclass, StatV
 	if (result->isnull)
 		return NULL;
 
-	if (KeyClassIsFixed(keyclass))
+	if (info->form != KEYFORM_VARLENA)
 	{
-		if (len - *at < sizeof(Datum))
+		if (len - *at < size)
 			return "key value is cut off";
-		memcpy(&result->value, base + *at, sizeof(Datum));
-		*at += sizeof(Datum);
-		return NULL;
-	}
-	if (keyclass == KEYCLASS_UUID)
-	{
-		if (len - *at < UUID_LEN)
-			return "key value is cut off";
-		result->value = PointerGetDatum(base + *at);
-		*at += UUID_LEN;
+		if (info->form == KEYFORM_INT64)
+			memcpy(&result->value, base + *at, size);
+		else
+			result->value = PointerGetDatum(base + *at);
+		*at += size;
 		return NULL;
 	}
 	v = VarlenaNext(base, len, at, stat_form.align);

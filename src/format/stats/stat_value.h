@@ -11,6 +11,9 @@
 /* May a minimum or maximum be kept?  A long numeric may not. */
 extern bool StatValueKept(KeyClass keyclass, Datum value);
 
+/* A value as statistics keep it: texts are cut to BF_STAT_BYTES.  buffer has room for that and a header. */
+extern void StatValueKeep(StatValue *to, char *buffer, KeyClass keyclass, Datum value);
+
 /* Append a value of a key class; long texts are cut. */
 extern void StatValueWrite(ByteBuffer *out, KeyClass keyclass, bool isnull, Datum value);
 

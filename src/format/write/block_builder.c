@@ -23,7 +23,7 @@ kind_of(const FileColumn *col)
 		return BUILDER_VARLENA;
 	if (!col->typbyval)
 		return BUILDER_FIXED;
-	if (col->keyclass == KEYCLASS_BOOL)
+	if (KeyClasses[col->keyclass].span == 2)
 		return BUILDER_BOOL;
 	switch (col->typlen)
 	{
@@ -32,7 +32,7 @@ kind_of(const FileColumn *col)
 		case 2:
 			return BUILDER_INT16;
 		case 4:
-			return col->keyclass == KEYCLASS_OID ? BUILDER_UINT32 : BUILDER_INT32;
+			return KeyClasses[col->keyclass].span != 0 ? BUILDER_UINT32 : BUILDER_INT32;
 		default:
 			return BUILDER_INT64;
 	}
