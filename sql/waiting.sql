@@ -192,7 +192,7 @@ DECLARE c2 CURSOR FOR SELECT * FROM tb;
 DECLARE c2s CURSOR FOR SELECT k, rd_tb() FROM tb ORDER BY k LIMIT 3;
 SAVEPOINT s;
 INSERT INTO tb SELECT i, i FROM generate_series(31, 60) i;
-DECLARE c3 CURSOR FOR SELECT * FROM tb;
+DECLARE c3 CURSOR FOR SELECT * FROM tb ORDER BY k;
 SELECT count(*) FROM tb;
 FETCH 1 FROM c3;
 ROLLBACK TO s;
@@ -219,7 +219,7 @@ BEGIN;
 SET LOCAL work_mem = '64kB';
 INSERT INTO tb SELECT i, i FROM generate_series(1, 3000) i;
 DECLARE c1 CURSOR FOR SELECT sum(v) OVER (), count(*) OVER () FROM tb;
-DECLARE c2 CURSOR FOR SELECT k FROM tb;
+DECLARE c2 CURSOR FOR SELECT k FROM tb ORDER BY k;
 FETCH 1 FROM c2;
 INSERT INTO tb SELECT i, i FROM generate_series(3001, 60000) i;
 FETCH 1 FROM c1;
@@ -374,6 +374,7 @@ TRUNCATE big;
 -- its errors and its time are the statement's
 \set VERBOSITY terse
 BEGIN;
+SET LOCAL work_mem = '64MB';
 SET LOCAL bucketfdw.min_free_space = '1000TB';
 INSERT INTO big SELECT i, repeat('x', 500) || i FROM generate_series(1, 20000) i;
 ROLLBACK;

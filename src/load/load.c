@@ -18,6 +18,10 @@
 /* a set with so many runs spills all it has in memory */
 #define MAX_PARTIAL_RUNS 8
 
+/* sets that wait are merged with the next ones that have so few rows, or no more than so many times as many */
+#define SMALL_SET_ROWS 256
+#define SET_GROWTH 4
+
 LoadTransaction bf_load;
 bool		bf_load_committing = false;
 
@@ -71,9 +75,9 @@ RelcacheCallback(Datum arg, Oid relid)
 	}
 }
 
-/* A table with its current layout, which all its sets share while it stays the same. */
-static LoadTable *
-GetTable(Relation rel)
+/* The current layout of a table, shared by all its sets while it stays the same. */
+static RowLayout *
+GetLayout(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	LoadTable  *table = NULL;
@@ -89,7 +93,7 @@ GetTable(Relation rel)
 		table = NULL;
 	}
 	if (table && table->valid)
-		return table;
+		return table->layout;
 
 	oldcxt = MemoryContextSwitchTo(bf_load.cxt);
 	if (table == NULL)
@@ -107,17 +111,16 @@ GetTable(Relation rel)
 		table->layout = RowLayoutCreate(relid, RelationGetDescr(rel), options);
 	table->valid = !table->invalidated;
 	MemoryContextSwitchTo(oldcxt);
-	return table;
+	return table->layout;
 }
 
 static LoadState *
-NewState(LoadTable *table, bool detached)
+NewState(RowLayout *layout, bool detached)
 {
 	LoadState  *state = MemoryContextAllocZero(bf_load.cxt, sizeof(LoadState));
 
 	state->subid = GetCurrentSubTransactionId();
-	state->table = table;
-	state->layout = table->layout;
+	state->layout = layout;
 	state->sealed_cid = InvalidCommandId;
 	state->detached = detached;
 	dlist_push_head(&bf_load.states, &state->node);
@@ -145,13 +148,13 @@ LoadFindState(SubTransactionId subid, const RowLayout *layout)
 LoadState *
 LoadBegin(Relation rel, int budget_kb)
 {
-	LoadTable  *table;
+	RowLayout  *layout;
 	LoadState  *state;
 
 	BeginTransaction(budget_kb);
 	LoadNoteStatement();
-	table = GetTable(rel);
-	state = LoadFindState(GetCurrentSubTransactionId(), table->layout);
+	layout = GetLayout(rel);
+	state = LoadFindState(GetCurrentSubTransactionId(), layout);
 	if (state == NULL)
 	{
 		/* rows added to those of a copied template could never be read */
@@ -159,7 +162,7 @@ LoadBegin(Relation rel, int budget_kb)
 
 		/* as an INSERT into a heap has one */
 		(void) GetCurrentTransactionId();
-		state = NewState(table, false);
+		state = NewState(layout, false);
 	}
 	return state;
 }
@@ -170,7 +173,7 @@ LoadBeginDetached(Relation rel, int budget_kb)
 	BeginTransaction(budget_kb);
 	LoadNoteStatement();
 	(void) GetCurrentTransactionId();
-	return NewState(GetTable(rel), true);
+	return NewState(GetLayout(rel), true);
 }
 
 /*
@@ -238,16 +241,68 @@ Spill(void)
 	}
 }
 
-/* Put a set to those of earlier commands; it is gone then.  May take a little memory. */
+/* Take a set out of a state; the caller owns it then. */
 void
-LoadPutAside(LoadState *state, RowSet *set)
+LoadTakeOut(LoadState *state, RowSet *set)
 {
-	if (state->older != NULL)
-		RowSetMerge(state->older, set);
+	if (state->open == set)
+		state->open = NULL;
 	else
 	{
-		set->next = NULL;
-		state->older = set;
+		RowSet	  **link = &state->older;
+
+		while (*link != set)
+			link = &(*link)->next;
+		*link = set->next;
+	}
+	set->next = NULL;
+}
+
+/*
+ * Put a set to those that take no more rows; the caller's pointer may be gone
+ * then.  The sets of a state grow from one to the next: so there are few, and
+ * what readers made of the large ones serves when small ones come.  If the
+ * command may go on, its rows stay apart from others: LoadEndCommand looks for
+ * them.  May take a little memory.
+ */
+void
+LoadPutAside(LoadState *state, RowSet *set, bool goes_on)
+{
+	RowSet	   *next;
+
+	while ((next = state->older) != NULL &&
+		   (next->nrows < SMALL_SET_ROWS || next->nrows < SET_GROWTH * set->nrows))
+	{
+		if (goes_on && (next->min_cid != set->max_cid || next->max_cid != set->max_cid))
+			break;
+		state->older = next->next;
+		next->next = NULL;
+		RowSetMerge(next, set);
+		set = next;
+		set->id = 0;
+	}
+	if (set->id == 0)
+		set->id = ++bf_load.last_id;
+	set->next = state->older;
+	state->older = set;
+}
+
+/* Put the rows aside that readers of commands before one see. */
+void
+LoadPutAsideSeen(Oid relid, CommandId before)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &bf_load.states)
+	{
+		LoadState  *state = dlist_container(LoadState, node, iter.cur);
+		RowSet	   *set = state->open;
+
+		if (state->layout->relid != relid || state->detached ||
+			set == NULL || set->nrows == 0 || set->min_cid >= before)
+			continue;
+		state->open = NULL;
+		LoadPutAside(state, set, true);
 	}
 }
 
@@ -259,13 +314,17 @@ static void
 BeginCommand(LoadState *state, CommandId cid)
 {
 	RowSet	   *set;
+	RowSet	   *last = state->open ? state->open : state->older;
 
 	bf_load.statement_cid = Min(bf_load.statement_cid, cid);
 	if (state->open != NULL && state->open->nrows == 0)
 		return;
 	set = RowSetCreate(&bf_load.pool, state->layout);
-	if (state->open != NULL)
-		LoadPutAside(state, state->open);
+	if (last != NULL && last->max_cid != cid)
+	{
+		LoadTakeOut(state, last);
+		LoadPutAside(state, last, false);
+	}
 	state->open = set;
 }
 
@@ -298,7 +357,6 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 
 	if (unlikely(state->open == NULL || state->open->max_cid != cid))
 		BeginCommand(state, cid);
-	state->table->changes++;
 	bucket = KeyBucket(BucketSpecHash(layout->spec, values, nulls), layout->spec->nbuckets);
 	RowPack(layout, RowSetReserve(state->open, bucket, size, cid), size, values, nulls, cid);
 

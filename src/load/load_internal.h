@@ -19,17 +19,15 @@ typedef struct LoadTable
 	bool		valid;			/* layout is up to date */
 	bool		invalidated;	/* while it was looked at */
 	RowLayout  *layout;
-	uint64		changes;		/* counts what happens to the rows that wait */
 } LoadTable;
 
 struct LoadState
 {
 	dlist_node	node;
 	SubTransactionId subid;		/* whose rows these are */
-	LoadTable  *table;
 	RowLayout  *layout;
 	RowSet	   *open;			/* takes new rows, all of one command; NULL: none yet */
-	RowSet	   *older;			/* rows of earlier commands, linked by next */
+	RowSet	   *older;			/* takes none: earlier commands, and what was read; linked by next */
 	bool		detached;		/* nobody sees these rows before LoadSealDetached */
 	CommandId	sealed_cid;		/* the last command that was sealed at its end */
 	SealCounters sealed;		/* what it wrote */
@@ -47,10 +45,9 @@ typedef struct ConsumedSet
 /* Rows that wait as a file for readers (waiting.c). */
 typedef struct WaitingImage
 {
-	LoadTable  *table;
-	RowLayout  *layout;
+	Oid			relid;
+	uint64		set;			/* id of the set whose rows these are */
 	CommandId	before;			/* rows of commands before this one */
-	uint64		changes;		/* of the table, when it was made */
 	FileImage  *image;
 	ManifestWrite write;
 } WaitingImage;
@@ -72,6 +69,7 @@ typedef struct LoadTransaction
 	List	   *tables;			/* LoadTable */
 	dlist_head	states;			/* LoadState, those of inner subtransactions first */
 	dlist_head	consumed;		/* ConsumedSet */
+	uint64		last_id;		/* given to a set */
 	List	   *images;			/* WaitingImage */
 	List	   *sealed;			/* Oids of tables that have been written to */
 	TimestampTz statement;		/* the client's statement we saw last */
@@ -96,7 +94,9 @@ typedef struct PendingSet
 extern void LoadRowsInit(void);
 extern void LoadNoteStatement(void);
 extern LoadState *LoadFindState(SubTransactionId subid, const RowLayout *layout);
-extern void LoadPutAside(LoadState *state, RowSet *set);
+extern void LoadTakeOut(LoadState *state, RowSet *set);
+extern void LoadPutAside(LoadState *state, RowSet *set, bool goes_on);
+extern void LoadPutAsideSeen(Oid relid, CommandId before);
 
 /* load_seal.c */
 extern List *LoadPendingSets(Oid relid);
@@ -104,7 +104,6 @@ extern void LoadSealPending(List *pending, bool divide);
 extern bool LoadSealForWorkers(void);
 extern int64 LoadSetBytes(const RowSet *set);
 extern int64 LoadSpilledBytes(const RowSet *set);
-extern void LoadTakeOut(LoadState *state, RowSet *set);
 
 /* waiting.c */
 extern void LoadForgetImages(bool commit);

@@ -22,23 +22,6 @@
 /* more writes are not made for the sake of workers */
 #define MAX_WRITES_FOR_WORKERS 16
 
-/* Take a set out of a state; the caller owns it then. */
-void
-LoadTakeOut(LoadState *state, RowSet *set)
-{
-	if (state->open == set)
-		state->open = NULL;
-	else
-	{
-		RowSet	  **link = &state->older;
-
-		while (*link != set)
-			link = &(*link)->next;
-		*link = set->next;
-	}
-	set->next = NULL;
-}
-
 /* A set of a state is sealed or discarded by the current subtransaction. */
 static void
 Consume(LoadState *state, RowSet *set)
@@ -49,7 +32,6 @@ Consume(LoadState *state, RowSet *set)
 	if (state->subid != current)
 		consumed = MemoryContextAllocZero(bf_load.cxt, sizeof(ConsumedSet));
 	LoadTakeOut(state, set);
-	state->table->changes++;
 	if (consumed == NULL)
 	{
 		RowSetFree(set);
@@ -87,7 +69,7 @@ LoadPendingSets(Oid relid)
 	{
 		LoadState  *state = dlist_container(LoadState, node, iter.cur);
 
-		if (state->detached || (OidIsValid(relid) && state->table->relid != relid))
+		if (state->detached || (OidIsValid(relid) && state->layout->relid != relid))
 			continue;
 		result = AddPending(result, state, state->open);
 		for (RowSet *set = state->older; set != NULL; set = set->next)
@@ -107,7 +89,7 @@ LoadPending(Oid relid)
 	{
 		LoadState  *state = dlist_container(LoadState, node, iter.cur);
 
-		if (state->table->relid == relid && !state->detached &&
+		if (state->layout->relid == relid && !state->detached &&
 			(state->older || (state->open && state->open->nrows > 0)))
 			return true;
 	}
@@ -220,7 +202,7 @@ FindBorders(RowSet **sets, int nsets, CommandId **borders)
 /* Some sets of one layout, taken out of a list of pending ones. */
 typedef struct SetGroup
 {
-	LoadTable  *table;
+	RowLayout  *layout;
 	List	   *pending;
 	RowSet	  **sets;
 	int			nsets;
@@ -229,10 +211,9 @@ typedef struct SetGroup
 static List *
 TakeGroup(List *pending, SetGroup *group)
 {
-	RowLayout  *layout = ((PendingSet *) linitial(pending))->set->layout;
 	ListCell   *lc;
 
-	group->table = ((PendingSet *) linitial(pending))->state->table;
+	group->layout = ((PendingSet *) linitial(pending))->set->layout;
 	group->pending = NIL;
 	group->sets = palloc(sizeof(RowSet *) * list_length(pending));
 	group->nsets = 0;
@@ -240,7 +221,7 @@ TakeGroup(List *pending, SetGroup *group)
 	{
 		PendingSet *p = lfirst(lc);
 
-		if (p->set->layout != layout)
+		if (p->set->layout != group->layout)
 			continue;
 		group->sets[group->nsets++] = p->set;
 		group->pending = lappend(group->pending, p);
@@ -254,7 +235,7 @@ static void
 SealGroup(const SetGroup *group, bool divide)
 {
 	/* the table is locked since its rows came */
-	Relation	rel = try_relation_open(group->table->relid, NoLock);
+	Relation	rel = try_relation_open(group->layout->relid, NoLock);
 	SealCounters counters = {0};
 	CommandId	all[] = {FirstCommandId, InvalidCommandId};
 	CommandId  *borders = all;
@@ -273,16 +254,14 @@ SealGroup(const SetGroup *group, bool divide)
 		}
 		relation_close(rel, NoLock);
 	}
+	for (int i = 0; i < group->nsets; i++)
+		counters.temp_bytes += LoadSpilledBytes(group->sets[i]);
 	foreach(lc, group->pending)
 	{
 		PendingSet *p = lfirst(lc);
 
-		counters.temp_bytes = LoadSpilledBytes(p->set);
-		if (p->set == p->state->open)
-		{
-			p->state->sealed_cid = p->set->max_cid;
-			p->state->sealed = counters;
-		}
+		p->state->sealed_cid = divide ? InvalidCommandId : p->set->max_cid;
+		p->state->sealed = counters;
 		Consume(p->state, p->set);
 	}
 }
@@ -310,7 +289,7 @@ LoadSealPending(List *pending, bool divide)
 		pending = TakeGroup(pending, &group);
 		SealGroup(&group, divide);
 		list = MemoryContextSwitchTo(bf_load.cxt);
-		bf_load.sealed = list_append_unique_oid(bf_load.sealed, group.table->relid);
+		bf_load.sealed = list_append_unique_oid(bf_load.sealed, group.layout->relid);
 		MemoryContextSwitchTo(list);
 	}
 	MemoryContextSwitchTo(old);
@@ -365,6 +344,7 @@ LoadEndCommand(CommandId cid)
 	List	   *pending = NIL;
 	int64		bytes = 0;
 	dlist_iter	iter;
+	ListCell   *lc;
 
 	if (bf_load.cxt == NULL)
 		return;
@@ -381,11 +361,18 @@ LoadEndCommand(CommandId cid)
 
 		if (state->subid != current)
 			break;
-		if (state->detached || state->open == NULL || state->open->max_cid != cid)
+		if (state->detached)
 			continue;
-		pending = AddPending(pending, state, state->open);
-		bytes += LoadSetBytes(state->open);
+		if (state->open != NULL && state->open->max_cid == cid)
+			pending = AddPending(pending, state, state->open);
+		for (RowSet *set = state->older; set != NULL; set = set->next)
+		{
+			if (set->min_cid == cid && set->max_cid == cid)
+				pending = AddPending(pending, state, set);
+		}
 	}
+	foreach(lc, pending)
+		bytes += LoadSetBytes(((PendingSet *) lfirst(lc))->set);
 	if (bytes >= STATEMENT_BYTES)
 		LoadSealPending(pending, false);
 	else

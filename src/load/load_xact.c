@@ -81,7 +81,7 @@ PendingTable(void)
 {
 	List	   *pending = LoadPendingSets(InvalidOid);
 
-	return pending == NIL ? NULL : get_rel_name(((PendingSet *) linitial(pending))->state->table->relid);
+	return pending == NIL ? NULL : get_rel_name(((PendingSet *) linitial(pending))->set->layout->relid);
 }
 
 static void
@@ -128,14 +128,14 @@ MoveRows(LoadState *from, LoadState *to)
 		RowSet	   *set = from->older;
 
 		LoadTakeOut(from, set);
-		LoadPutAside(to, set);
+		LoadPutAside(to, set, false);
 	}
 	if (from->open)
 	{
 		if (to->open == NULL)
 			to->open = from->open;
 		else
-			LoadPutAside(to, from->open);
+			LoadPutAside(to, from->open, false);
 	}
 	dlist_foreach(iter, &bf_load.consumed)
 	{
@@ -197,7 +197,6 @@ SubAbort(SubTransactionId subid)
 		else if (consumed->consumed_in == subid)
 		{
 			/* the files are gone, the rows wait again */
-			state->table->changes++;
 			consumed->set->next = state->older;
 			state->older = consumed->set;
 		}
@@ -212,7 +211,6 @@ SubAbort(SubTransactionId subid)
 
 		if (state->subid < subid)
 			break;
-		state->table->changes++;
 		if (state->open)
 			RowSetFree(state->open);
 		while (state->older)

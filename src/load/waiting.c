@@ -2,10 +2,10 @@
  * waiting.c
  *	  Rows that wait, for readers of their own transaction.
  *
- * The rows that a reader's snapshot sees, those of commands before its curcid,
- * are written to a file image, which it reads like any other file of the
- * table.  The image stays as it is, whatever becomes of the rows, and serves
- * all readers until the rows that wait change.
+ * The rows of a set that a reader's snapshot sees, those of commands before its
+ * curcid, are written to a file image, which it reads like any other file of
+ * the table.  The image stays as it is, whatever becomes of the rows, and
+ * serves all readers as long as the set is there.
  */
 #include "postgres.h"
 
@@ -19,56 +19,79 @@ SeenBefore(Snapshot snapshot)
 	return snapshot && snapshot->snapshot_type == SNAPSHOT_MVCC ? snapshot->curcid : InvalidCommandId;
 }
 
-/* Forget the images that were made before the rows changed. */
-static void
-DropOldImages(const LoadTable *table)
+/* Is there still a set with this id? */
+static bool
+IsPending(List *pending, uint64 id)
 {
 	ListCell   *lc;
 
+	foreach(lc, pending)
+	{
+		if (((PendingSet *) lfirst(lc))->set->id == id)
+			return true;
+	}
+	return false;
+}
+
+/* The sets of a table that have rows a reader sees, and will have no others. */
+static List *
+SeenSets(Oid relid, CommandId before)
+{
+	List	   *pending;
+	List	   *seen = NIL;
+	ListCell   *lc;
+
+	if (bf_load.cxt == NULL || !LoadPending(relid))
+		return NIL;
+	LoadPutAsideSeen(relid, before);
+	pending = LoadPendingSets(relid);
+	foreach(lc, pending)
+	{
+		RowSet	   *set = ((PendingSet *) lfirst(lc))->set;
+
+		if (set->min_cid < before)
+			seen = lappend(seen, set);
+	}
 	foreach(lc, bf_load.images)
 	{
 		WaitingImage *image = lfirst(lc);
 
-		if (image->table == table && image->changes != table->changes)
-		{
-			bf_load.images = foreach_delete_current(bf_load.images, lc);
-			ImageRelease(image->image);
-			pfree(image);
-		}
+		if (image->relid != relid || IsPending(pending, image->set))
+			continue;
+		bf_load.images = foreach_delete_current(bf_load.images, lc);
+		ImageRelease(image->image);
+		pfree(image);
 	}
+	list_free_deep(pending);
+	return seen;
 }
 
-/* The image of the rows of one layout that wait in some sets. */
+/* The image of the rows of a set that are seen. */
 static WaitingImage *
-GetImage(LoadTable *table, RowSet **sets, int nsets, CommandId before, bool with_stats)
+GetImage(RowSet *set, CommandId before, bool with_stats)
 {
 	WaitingImage *image;
 	FileImage  *file;
 	ManifestWrite write;
 	MemoryContext old;
-	CommandId	last = FirstCommandId;
 	ListCell   *lc;
 
 	/* readers of other snapshots that see the same rows get the same image */
-	for (int s = 0; s < nsets; s++)
-		last = Max(last, sets[s]->max_cid);
-	before = Min(before, last + 1);
-	DropOldImages(table);
+	before = Min(before, set->max_cid + 1);
 	foreach(lc, bf_load.images)
 	{
 		image = lfirst(lc);
-		if (image->layout == sets[0]->layout && image->before == before &&
+		if (image->set == set->id && image->before == before &&
 			(image->write.column_stats != NULL || !with_stats))
 			return image;
 	}
 
-	file = SealImage(sets, nsets, before, with_stats, &write);
+	file = SealImage(&set, 1, before, with_stats, &write);
 	old = MemoryContextSwitchTo(bf_load.cxt);
 	image = palloc0(sizeof(WaitingImage));
-	image->table = table;
-	image->layout = sets[0]->layout;
+	image->relid = set->layout->relid;
+	image->set = set->id;
 	image->before = before;
-	image->changes = table->changes;
 	image->image = file;
 	image->write = write;
 	bf_load.images = lappend(bf_load.images, image);
@@ -76,88 +99,35 @@ GetImage(LoadTable *table, RowSet **sets, int nsets, CommandId before, bool with
 	return image;
 }
 
-/*
- * The sets of a table that have rows of commands before one, which are all of
- * one layout; those of other layouts are left in *pending.
- */
-static LoadTable *
-TakeSets(List **pending, CommandId before, RowSet **sets, int *nsets)
-{
-	LoadTable  *table = NULL;
-	RowLayout  *layout = NULL;
-	ListCell   *lc;
-
-	*nsets = 0;
-	foreach(lc, *pending)
-	{
-		PendingSet *p = lfirst(lc);
-
-		if (layout != NULL && p->set->layout != layout)
-			continue;
-		if (p->set->min_cid < before)
-		{
-			layout = p->set->layout;
-			table = p->state->table;
-			sets[(*nsets)++] = p->set;
-		}
-		*pending = foreach_delete_current(*pending, lc);
-	}
-	return table;
-}
-
 Manifest *
 LoadManifest(Oid relid, Snapshot snapshot)
 {
 	Manifest   *manifest = ManifestRead(relid, snapshot);
 	CommandId	before = SeenBefore(snapshot);
-	List	   *pending = LoadPendingSets(relid);
+	ListCell   *lc;
 
-	while (pending != NIL)
+	foreach(lc, SeenSets(relid, before))
 	{
-		RowSet	  **sets = palloc(sizeof(RowSet *) * list_length(pending));
-		int			nsets;
-		LoadTable  *table = TakeSets(&pending, before, sets, &nsets);
+		WaitingImage *image = GetImage(lfirst(lc), before, false);
+		ManifestWrite write = image->write;
 
-		if (nsets > 0)
-		{
-			WaitingImage *image = GetImage(table, sets, nsets, before, false);
-			ManifestWrite write = image->write;
-
-			if (write.nfiles > 0)
-			{
-				write.column_stats = NULL;
-				ImagePin(image->image);
-				ManifestAdd(manifest, &write);
-			}
-		}
-		pfree(sets);
+		write.column_stats = NULL;
+		ImagePin(image->image);
+		ManifestAdd(manifest, &write);
 	}
 	return manifest;
 }
 
-/* Add what sets of one layout, of packed bytes so many, will take in a file, about. */
+/* Add what a set will take in a file, about. */
 static void
-AddSizes(Manifest *manifest, RowSet **sets, int nsets, int64 packed)
+AddSizes(Manifest *manifest, const RowSet *set, int64 packed)
 {
-	const RowLayout *layout = sets[0]->layout;
-	ManifestFile file = {0};
+	const RowLayout *layout = set->layout;
+	ManifestFile file = {.rows = set->nrows};
 	ManifestWrite write = {.spec = layout->spec, .nfiles = 1, .files = &file};
 
-	for (int s = 0; s < nsets; s++)
-		file.rows += sets[s]->nrows;
-	for (int b = 0; b < layout->spec->nbuckets; b++)
-	{
-		bool		found = false;
-
-		for (int s = 0; s < nsets && !found; s++)
-		{
-			const RowBucket *bucket = RowSetBucket(sets[s], b);
-
-			found = sets[s]->runs != NIL || (bucket != NULL && bucket->rows > 0);
-		}
-		write.nruns += found;
-	}
 	file.bytes = packed / (layout->options->compression == BF_COMPRESS_NONE ? 2 : 4);
+	write.nruns = (int) Min(set->nrows, layout->spec->nbuckets);
 	write.raw_bytes = packed;
 	ManifestAdd(manifest, &write);
 }
@@ -170,27 +140,18 @@ Manifest *
 LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats)
 {
 	Manifest   *manifest = ManifestReadSizes(relid, snapshot, with_stats);
-	List	   *pending = LoadPendingSets(relid);
+	CommandId	before = SeenBefore(snapshot);
+	ListCell   *lc;
 
-	while (pending != NIL)
+	foreach(lc, SeenSets(relid, before))
 	{
-		RowSet	  **sets = palloc(sizeof(RowSet *) * list_length(pending));
-		int			nsets;
-		LoadTable  *table = TakeSets(&pending, SeenBefore(snapshot), sets, &nsets);
-		int64		packed = 0;
+		RowSet	   *set = lfirst(lc);
+		int64		packed = LoadSetBytes(set);
 
-		for (int s = 0; s < nsets; s++)
-			packed += LoadSetBytes(sets[s]);
 		if (packed > IMAGE_MEMORY / 2)
-			AddSizes(manifest, sets, nsets, packed);
-		else if (nsets > 0)
-		{
-			WaitingImage *image = GetImage(table, sets, nsets, SeenBefore(snapshot), with_stats);
-
-			if (image->write.nfiles > 0)
-				ManifestAdd(manifest, &image->write);
-		}
-		pfree(sets);
+			AddSizes(manifest, set, packed);
+		else
+			ManifestAdd(manifest, &GetImage(set, before, with_stats)->write);
 	}
 	return manifest;
 }
@@ -199,23 +160,14 @@ int64
 LoadWaitingRows(Oid relid, Snapshot snapshot)
 {
 	CommandId	before = SeenBefore(snapshot);
-	List	   *pending = LoadPendingSets(relid);
 	int64		rows = 0;
+	ListCell   *lc;
 
-	while (pending != NIL)
+	foreach(lc, SeenSets(relid, before))
 	{
-		RowSet	  **sets = palloc(sizeof(RowSet *) * list_length(pending));
-		int			nsets;
-		LoadTable  *table = TakeSets(&pending, before, sets, &nsets);
+		WaitingImage *image = GetImage(lfirst(lc), before, false);
 
-		if (nsets > 0)
-		{
-			WaitingImage *image = GetImage(table, sets, nsets, before, false);
-
-			for (int f = 0; f < image->write.nfiles; f++)
-				rows += image->write.files[f].rows;
-		}
-		pfree(sets);
+		rows += image->write.nfiles > 0 ? image->write.files[0].rows : 0;
 	}
 	return rows;
 }

@@ -16,6 +16,7 @@ typedef struct RowSet
 	RowPool    *pool;
 	RowLayout  *layout;
 	struct RowSet *next;		/* for the owner's use */
+	uint64		id;				/* the same */
 	int			nchunks;
 	RowBucket **chunks;			/* of 64 buckets each, NULL: no rows in memory */
 	Size		mem;			/* bytes of pieces and chunks */
