@@ -54,9 +54,6 @@ extern void StoreCheckSpace(Oid relid, size_t len, bool always);
 /* Path of a file relative to the data directory, palloc'd. */
 extern char *StorePath(Oid dboid, Oid relid, uint64 file_id, int first_bucket);
 
-/* true if this transaction created a file or changed a manifest (PREPARE TRANSACTION is refused then). */
-extern bool StoreTransactionWrote(void);
-
 /* Unlink all files and the directory of a table after the current transaction commits (DROP). */
 extern void StoreDropAtCommit(Oid relid);
 

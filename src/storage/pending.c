@@ -84,12 +84,6 @@ PendingNoteWrite(void)
 		wrote_nest = nest;
 }
 
-bool
-StoreTransactionWrote(void)
-{
-	return wrote_nest != 0;
-}
-
 void
 PendingReserve(void)
 {
@@ -310,7 +304,7 @@ StoreAtXactEvent(XactEvent event)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_PREPARE:
-			if (StoreTransactionWrote())
+			if (wrote_nest != 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						 errmsg("cannot PREPARE a transaction that has written to a bucketed table"),
