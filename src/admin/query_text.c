@@ -22,8 +22,12 @@ TextArgument(FunctionCallInfo fcinfo, int n, const char *name)
 	return NULL;
 }
 
-void
-QueryTextErrorCallback(void *text)
+/*
+ * Error context for work on the text (arg): positions in it are not positions
+ * in the client's statement.
+ */
+static void
+QueryTextError(void *text)
 {
 	int			position = geterrposition();
 
@@ -35,7 +39,11 @@ QueryTextErrorCallback(void *text)
 	}
 }
 
-RawStmt *
+/*
+ * Parse a text that must hold one statement; name is how messages call it,
+ * hint (or NULL) is added to them.
+ */
+static RawStmt *
 QueryTextParse(const char *text, const char *name, const char *hint)
 {
 	List	   *parsed = pg_parse_query(text);
@@ -52,7 +60,7 @@ QueryTextParse(const char *text, const char *name, const char *hint)
 Query *
 QueryTextSelect(const char *text, const char *name)
 {
-	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = (void *) text};
+	ErrorContextCallback callback = {.callback = QueryTextError,.arg = (void *) text};
 	SelectStmt *stmt;
 	RawStmt    *raw;
 	List	   *queries;
@@ -98,6 +106,60 @@ ColumnsText(TupleDesc desc)
 						 format_type_with_typemod(att->atttypid, att->atttypmod));
 	}
 	return buf.data;
+}
+
+/* The query that EXPLAIN would plan, of a statement around it. */
+static Query *
+InnerQuery(Query *query)
+{
+	while (query->commandType == CMD_UTILITY && query->utilityStmt != NULL)
+	{
+		Node	   *statement = query->utilityStmt;
+
+		if (IsA(statement, ExplainStmt))
+			statement = ((ExplainStmt *) statement)->query;
+		else if (IsA(statement, CreateTableAsStmt))
+			statement = ((CreateTableAsStmt *) statement)->query;
+		else if (IsA(statement, DeclareCursorStmt))
+			statement = ((DeclareCursorStmt *) statement)->query;
+		else
+			break;
+		if (!IsA(statement, Query))
+			break;
+		query = (Query *) statement;
+	}
+	if (query->commandType == CMD_UTILITY)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("query is a utility statement, which has no plan"),
+				 errhint("Give one SELECT, INSERT, UPDATE, DELETE or MERGE statement.")));
+	return query;
+}
+
+Query *
+QueryTextPlannable(const char *text)
+{
+	ErrorContextCallback callback = {.callback = QueryTextError,.arg = (void *) text};
+	RawStmt    *raw;
+	Oid		   *types = NULL;
+	int			ntypes = 0;
+	List	   *queries;
+	Query	   *query;
+
+	callback.previous = error_context_stack;
+	error_context_stack = &callback;
+	raw = QueryTextParse(text, "query", NULL);
+	queries = pg_analyze_and_rewrite_varparams(raw, text,
+											   &types, &ntypes, NULL);
+	if (list_length(queries) == 1 && linitial_node(Query, queries)->commandType == CMD_UTILITY)
+		queries = pg_rewrite_query(copyObject(InnerQuery(linitial_node(Query, queries))));
+	if (list_length(queries) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rules make %d statements of the query", list_length(queries))));
+	query = InnerQuery(linitial_node(Query, queries));
+	error_context_stack = callback.previous;
+	return query;
 }
 
 static void

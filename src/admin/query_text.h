@@ -14,22 +14,17 @@
 extern char *TextArgument(FunctionCallInfo fcinfo, int n, const char *name);
 
 /*
- * Error context for work on the text (the callback's arg): positions in it
- * are not positions in the client's statement.
- */
-extern void QueryTextErrorCallback(void *text);
-
-/*
- * Parse a text that must hold one statement; name is how messages call it,
- * hint (or NULL) is added to them.  To be called under the callback.
- */
-extern RawStmt *QueryTextParse(const char *text, const char *name, const char *hint);
-
-/*
  * The one SELECT, VALUES or TABLE of a text, analysed and rewritten with the
  * caller's rights; its tables are locked.
  */
 extern Query *QueryTextSelect(const char *text, const char *name);
+
+/*
+ * The same of the one statement of a text that has a plan, also one inside
+ * EXPLAIN, CREATE TABLE AS or DECLARE CURSOR; $1 and so on take their types
+ * from it.
+ */
+extern Query *QueryTextPlannable(const char *text);
 
 /* "a integer, b text": the columns a user sees. */
 extern char *ColumnsText(TupleDesc desc);

@@ -46,54 +46,6 @@ CheckRights(Node *node, void *context)
 	return expression_tree_walker(node, CheckRights, context);
 }
 
-/* The query that EXPLAIN would plan, of a statement around it. */
-static Query *
-InnerQuery(Query *query)
-{
-	while (query->commandType == CMD_UTILITY && query->utilityStmt != NULL)
-	{
-		Node	   *statement = query->utilityStmt;
-
-		if (IsA(statement, ExplainStmt))
-			statement = ((ExplainStmt *) statement)->query;
-		else if (IsA(statement, CreateTableAsStmt))
-			statement = ((CreateTableAsStmt *) statement)->query;
-		else if (IsA(statement, DeclareCursorStmt))
-			statement = ((DeclareCursorStmt *) statement)->query;
-		else
-			break;
-		if (!IsA(statement, Query))
-			break;
-		query = (Query *) statement;
-	}
-	if (query->commandType == CMD_UTILITY)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("query is a utility statement, which has no plan"),
-				 errhint("Give one SELECT, INSERT, UPDATE, DELETE or MERGE statement.")));
-	return query;
-}
-
-/* The one statement of a text, analysed with the caller's rights; $1 and so on take their types from it. */
-static Query *
-AnalyzeOne(const char *text)
-{
-	RawStmt    *raw = QueryTextParse(text, "query", NULL);
-	Oid		   *types = NULL;
-	int			ntypes = 0;
-	List	   *queries;
-
-	queries = pg_analyze_and_rewrite_varparams(raw, text,
-											   &types, &ntypes, NULL);
-	if (list_length(queries) == 1 && linitial_node(Query, queries)->commandType == CMD_UTILITY)
-		queries = pg_rewrite_query(copyObject(InnerQuery(linitial_node(Query, queries))));
-	if (list_length(queries) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rules make %d statements of the query", list_length(queries))));
-	return InnerQuery(linitial_node(Query, queries));
-}
-
 static void
 PutRow(ReturnSetInfo *rsinfo, const ReportRow *row)
 {
@@ -123,15 +75,11 @@ Datum
 bucketfdw_why_not_query(PG_FUNCTION_ARGS)
 {
 	char	   *string = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	ErrorContextCallback callback = {.callback = QueryTextErrorCallback,.arg = string};
 	Query	   *query;
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	callback.previous = error_context_stack;
-	error_context_stack = &callback;
-	query = AnalyzeOne(string);
-	error_context_stack = callback.previous;
+	query = QueryTextPlannable(string);
 	/* before planning, which may call functions and look at statistics */
 	(void) CheckRights((Node *) query, NULL);
 	foreach(lc, PlanReportCollect(query, string, CURSOR_OPT_PARALLEL_OK))
