@@ -68,7 +68,52 @@ typedef struct Batch
 	BatchColumnLoader load;		/* called for a column not loaded */
 	BatchScaledLoader load_scaled;	/* and may be; NULL: there is none */
 	void	   *load_arg;
+	MemoryContext cxt;			/* holds what BatchRoom gives */
+	int			room_rows;
+	ColumnVector *room;
 } Batch;
+
+/*
+ * Make a batch in the current context, whose columns are filled by "load".
+ * nrows: of a column that has to be made, at most; 0: there are none.
+ */
+static inline void
+BatchInit(Batch *batch, int ncols, int nrows, BatchColumnLoader load, void *load_arg)
+{
+	int			n = Max(ncols, 1);
+
+	batch->ncols = ncols;
+	batch->cols = (ColumnVector *) palloc0(n * sizeof(ColumnVector));
+	batch->loaded = (bool *) palloc0(n * sizeof(bool));
+	batch->load = load;
+	batch->load_arg = load_arg;
+	batch->cxt = CurrentMemoryContext;
+	batch->room_rows = nrows;
+	batch->room = nrows > 0 ? (ColumnVector *) palloc0(n * sizeof(ColumnVector)) : NULL;
+}
+
+/* Room for the values and null flags of a column, made on first use. */
+static inline ColumnVector *
+BatchRoom(Batch *batch, int col)
+{
+	ColumnVector *room = &batch->room[col];
+
+	if (room->values == NULL)
+	{
+		room->nulls = (bool *) MemoryContextAlloc(batch->cxt, batch->room_rows * sizeof(bool));
+		room->values = (Datum *) MemoryContextAlloc(batch->cxt, batch->room_rows * sizeof(Datum));
+	}
+	return room;
+}
+
+/* The column is what was put into its room. */
+static inline void
+BatchFilled(Batch *batch, int col, bool anynull)
+{
+	batch->cols[col].values = batch->room[col].values;
+	batch->cols[col].nulls = anynull ? batch->room[col].nulls : NULL;
+	batch->loaded[col] = true;
+}
 
 /* The vector of a column, decoded on first use. */
 static inline ColumnVector *

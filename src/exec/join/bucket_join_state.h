@@ -68,9 +68,7 @@ typedef struct BucketJoinState
 	const uint16 *rrow;
 	uint16	   *lrow_buffer;
 	uint16	   *rrow_buffer;
-	Datum	  **values;			/* per column, made on first use */
-	bool	  **nulls;
-	ScaledColumn *scaled;		/* the same of integers instead of numerics */
+	ScaledColumn *scaled;		/* per column, integers instead of numerics */
 	int64	   *times;			/* of the rows, where an input has them; made on first use */
 
 	int64		units;

@@ -438,17 +438,10 @@ GatherOutput(Batch *batch, int col)
 	Batch	   *source = out->side == 0 ? state->pairs->left : state->pairs->right;
 	const uint16 *rows = out->side == 0 ? state->lrow : state->rrow;
 	ColumnVector *vec;
-	Datum	   *values;
-	bool	   *nulls;
+	Datum	   *values = BatchRoom(batch, col)->values;
+	bool	   *nulls = BatchRoom(batch, col)->nulls;
 	bool		anynull = false;
 
-	if (state->values[col] == NULL)
-	{
-		state->values[col] = MemoryContextAlloc(state->cxt, MERGE_PAIRS * sizeof(Datum));
-		state->nulls[col] = MemoryContextAlloc(state->cxt, MERGE_PAIRS * sizeof(bool));
-	}
-	values = state->values[col];
-	nulls = state->nulls[col];
 	if (out->side == JOIN_SIDE_EITHER)
 	{
 		ColumnVector *outer = state->pairs->left ?
@@ -461,9 +454,7 @@ GatherOutput(Batch *batch, int col)
 			values[i] = MergedKey(out, outer, state->lrow[i], inner, state->rrow[i], &nulls[i]);
 			anynull |= nulls[i];
 		}
-		batch->cols[col].values = values;
-		batch->cols[col].nulls = anynull ? nulls : NULL;
-		batch->loaded[col] = true;
+		BatchFilled(batch, col, anynull);
 		return;
 	}
 	/* a list of rows without partner has no batch on the other side */
@@ -476,9 +467,7 @@ GatherOutput(Batch *batch, int col)
 		values[i] = nulls[i] ? (Datum) 0 : vec->values[row];
 		anynull |= nulls[i];
 	}
-	batch->cols[col].values = values;
-	batch->cols[col].nulls = anynull ? nulls : NULL;
-	batch->loaded[col] = true;
+	BatchFilled(batch, col, anynull);
 }
 
 /* BatchScaledLoader: the same of a column of a side that is not loaded there. */
@@ -527,15 +516,9 @@ MakeOutputBatch(BucketJoinState *state)
 
 		state->lrow_buffer = palloc(MERGE_PAIRS * sizeof(uint16));
 		state->rrow_buffer = palloc(MERGE_PAIRS * sizeof(uint16));
-		state->values = palloc0(Max(state->nout, 1) * sizeof(Datum *));
-		state->nulls = palloc0(Max(state->nout, 1) * sizeof(bool *));
 		state->scaled = palloc0(Max(state->nout, 1) * sizeof(ScaledColumn));
-		batch->ncols = state->nout;
-		batch->cols = palloc0(Max(state->nout, 1) * sizeof(ColumnVector));
-		batch->loaded = palloc0(Max(state->nout, 1) * sizeof(bool));
-		batch->load = GatherOutput;
+		BatchInit(batch, state->nout, MERGE_PAIRS, GatherOutput, state);
 		batch->load_scaled = GatherScaled;
-		batch->load_arg = state;
 		MemoryContextSwitchTo(old);
 	}
 	return batch;

@@ -36,7 +36,6 @@ typedef struct AppendSource
 	int			nchildren;
 	AppendChild *children;
 	int			ncols;
-	MemoryContext cxt;
 
 	bool		primed;			/* first batches of the group are there */
 	bool		refill;			/* the first child of the heap has used up its batch */
@@ -45,8 +44,6 @@ typedef struct AppendSource
 	Batch		batch;
 	AppendChild *source[APPEND_ROWS];
 	uint16		row[APPEND_ROWS];
-	Datum	  **values;			/* per column, made on first use */
-	bool	  **nulls;
 } AppendSource;
 
 /* BatchColumnLoader: gather a column of the output from the scans' batches. */
@@ -54,19 +51,12 @@ static void
 GatherAppended(Batch *batch, int col)
 {
 	AppendSource *append = batch->load_arg;
-	Datum	   *values;
-	bool	   *nulls;
+	Datum	   *values = BatchRoom(batch, col)->values;
+	bool	   *nulls = BatchRoom(batch, col)->nulls;
 	bool		anynull = false;
 	AppendChild *last = NULL;
 	ColumnVector *vec = NULL;
 
-	if (append->values[col] == NULL)
-	{
-		append->values[col] = MemoryContextAlloc(append->cxt, APPEND_ROWS * sizeof(Datum));
-		append->nulls[col] = MemoryContextAlloc(append->cxt, APPEND_ROWS * sizeof(bool));
-	}
-	values = append->values[col];
-	nulls = append->nulls[col];
 	for (int i = 0; i < batch->nrows; i++)
 	{
 		int			row = append->row[i];
@@ -80,9 +70,7 @@ GatherAppended(Batch *batch, int col)
 		nulls[i] = vec->nulls ? vec->nulls[row] : false;
 		anynull |= nulls[i];
 	}
-	batch->cols[col].values = values;
-	batch->cols[col].nulls = anynull ? nulls : NULL;
-	batch->loaded[col] = true;
+	BatchFilled(batch, col, anynull);
 }
 
 /* binaryheap keeps the greatest first: the smallest key must be it. */
@@ -102,15 +90,8 @@ Describe(BatchSource *source)
 	AppendSource *append = (AppendSource *) source;
 
 	BatchSourceDescribeList(source, source->node->plan->targetlist);
-	append->cxt = CurrentMemoryContext;
 	append->ncols = source->ncols;
-	append->values = palloc0(Max(append->ncols, 1) * sizeof(Datum *));
-	append->nulls = palloc0(Max(append->ncols, 1) * sizeof(bool *));
-	append->batch.ncols = append->ncols;
-	append->batch.cols = palloc0(Max(append->ncols, 1) * sizeof(ColumnVector));
-	append->batch.loaded = palloc0(Max(append->ncols, 1) * sizeof(bool));
-	append->batch.load = GatherAppended;
-	append->batch.load_arg = append;
+	BatchInit(&append->batch, append->ncols, APPEND_ROWS, GatherAppended, append);
 	append->heap = binaryheap_allocate(Max(append->nchildren, 1), CompareChildren, NULL);
 }
 

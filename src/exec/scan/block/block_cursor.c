@@ -187,6 +187,64 @@ BlockCursorStop(LeafReader *leaf, BlockCursor *cursor)
 	cursor->file = NULL;
 }
 
+/* BatchColumnLoader of blocks: decode one column. */
+static void
+LoadBlockColumn(Batch *batch, int col)
+{
+	LeafBlock  *block = batch->load_arg;
+	LeafReader *leaf = block->leaf;
+	int			filecol = block->file->filecols[col];
+
+	if (filecol < 0)
+	{
+		/* the column was added after the file was written */
+		batch->cols[col].values = leaf->zeros;
+		batch->cols[col].nulls = leaf->all_nulls;
+	}
+	else
+	{
+		if (block->buffers[col] == NULL)
+			block->buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
+		FileReaderDecode(block->file->reader, block->blockno, filecol,
+						 block->buffers[col], &batch->cols[col],
+						 &leaf->counters.bytes_read);
+	}
+	batch->loaded[col] = true;
+}
+
+/* BatchScaledLoader of blocks: an integer each instead of a numeric. */
+static bool
+LoadBlockScaled(Batch *batch, int col, ScaledColumn *scaled)
+{
+	LeafBlock  *block = batch->load_arg;
+	LeafReader *leaf = block->leaf;
+	int			filecol = block->file->filecols[col];
+
+	if (filecol < 0)
+		return false;
+	if (block->scaled == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
+
+		block->scaled_buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
+		block->scaled = palloc0(leaf->ncols * sizeof(ScaledColumn));
+		block->scaled_loaded = palloc0(leaf->ncols * sizeof(bool));
+		MemoryContextSwitchTo(old);
+	}
+	if (!block->scaled_loaded[col])
+	{
+		if (block->scaled_buffers[col] == NULL)
+			block->scaled_buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
+		if (!FileReaderDecodeScaled(block->file->reader, block->blockno, filecol,
+									block->scaled_buffers[col], &block->scaled[col],
+									&leaf->counters.bytes_read))
+			return false;
+		block->scaled_loaded[col] = true;
+	}
+	*scaled = block->scaled[col];
+	return true;
+}
+
 static LeafBlock *
 LeafBlockMake(LeafReader *leaf)
 {
@@ -195,9 +253,8 @@ LeafBlockMake(LeafReader *leaf)
 
 	block->leaf = leaf;
 	block->buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
-	block->batch.ncols = leaf->ncols;
-	block->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
-	block->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
+	BatchInit(&block->batch, leaf->ncols, 0, LoadBlockColumn, block);
+	block->batch.load_scaled = LoadBlockScaled;
 	MemoryContextSwitchTo(old);
 	leaf->nblocks++;
 	return block;
@@ -277,64 +334,6 @@ LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
 									 leaf->memory + ColumnScratchMemory(leaf->scratch));
 	block->next = leaf->free_blocks;
 	leaf->free_blocks = block;
-}
-
-/* BatchColumnLoader of blocks: decode one column. */
-static void
-LoadBlockColumn(Batch *batch, int col)
-{
-	LeafBlock  *block = batch->load_arg;
-	LeafReader *leaf = block->leaf;
-	int			filecol = block->file->filecols[col];
-
-	if (filecol < 0)
-	{
-		/* the column was added after the file was written */
-		batch->cols[col].values = leaf->zeros;
-		batch->cols[col].nulls = leaf->all_nulls;
-	}
-	else
-	{
-		if (block->buffers[col] == NULL)
-			block->buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
-		FileReaderDecode(block->file->reader, block->blockno, filecol,
-						 block->buffers[col], &batch->cols[col],
-						 &leaf->counters.bytes_read);
-	}
-	batch->loaded[col] = true;
-}
-
-/* BatchScaledLoader of blocks: an integer each instead of a numeric. */
-static bool
-LoadBlockScaled(Batch *batch, int col, ScaledColumn *scaled)
-{
-	LeafBlock  *block = batch->load_arg;
-	LeafReader *leaf = block->leaf;
-	int			filecol = block->file->filecols[col];
-
-	if (filecol < 0)
-		return false;
-	if (block->scaled == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(leaf->cxt);
-
-		block->scaled_buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
-		block->scaled = palloc0(leaf->ncols * sizeof(ScaledColumn));
-		block->scaled_loaded = palloc0(leaf->ncols * sizeof(bool));
-		MemoryContextSwitchTo(old);
-	}
-	if (!block->scaled_loaded[col])
-	{
-		if (block->scaled_buffers[col] == NULL)
-			block->scaled_buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
-		if (!FileReaderDecodeScaled(block->file->reader, block->blockno, filecol,
-									block->scaled_buffers[col], &block->scaled[col],
-									&leaf->counters.bytes_read))
-			return false;
-		block->scaled_loaded[col] = true;
-	}
-	*scaled = block->scaled[col];
-	return true;
 }
 
 /* Select the rows of a block that are part of the unit. */
@@ -428,9 +427,6 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 		batch->nrows = fb->nrows;
 		batch->nselected = fb->nrows;
 		batch->selection = NULL;
-		batch->load = LoadBlockColumn;
-		batch->load_scaled = LoadBlockScaled;
-		batch->load_arg = block;
 
 		if (block->selection == NULL && (leaf->nquals > 0 || leaf->part.from || leaf->part.to))
 			block->selection = MemoryContextAlloc(leaf->cxt, BF_BATCH_ROWS * sizeof(uint16));

@@ -51,8 +51,6 @@ typedef struct PointBatch
 	int			blockno;
 	uint16		rows[BF_GATHER_ROWS];	/* of the block */
 	uint16		selection[BF_GATHER_ROWS];	/* of them, by quals */
-	Datum	  **values;			/* per column, made on first use */
-	bool	  **nulls;
 	ByteBuffer *made;
 } PointBatch;
 
@@ -197,27 +195,22 @@ LoadPointColumn(Batch *batch, int col)
 {
 	PointBatch *found = batch->load_arg;
 	LeafReader *leaf = found->leaf;
-	ColumnVector *vector = &batch->cols[col];
+	ColumnVector *room;
+	bool		anynull;
 
-	batch->loaded[col] = true;
 	if (found->file->filecols[col] < 0)
 	{
 		/* the column was added after the file was written */
-		vector->values = leaf->zeros;
-		vector->nulls = leaf->all_nulls;
+		batch->cols[col].values = leaf->zeros;
+		batch->cols[col].nulls = leaf->all_nulls;
+		batch->loaded[col] = true;
 		return;
 	}
-	if (found->values[col] == NULL)
-	{
-		found->nulls[col] = MemoryContextAlloc(leaf->cxt, BF_GATHER_ROWS * sizeof(bool));
-		found->values[col] = MemoryContextAlloc(leaf->cxt, BF_GATHER_ROWS * sizeof(Datum));
-	}
-	vector->values = found->values[col];
-	vector->nulls = NULL;
-	if (PackedColumnGather(GetPoint(leaf, found->file, found->blockno, col, false),
-						   batch->nrows, found->rows, found->values[col], found->nulls[col],
-						   &found->made[col], &leaf->counters.bytes_read))
-		vector->nulls = found->nulls[col];
+	room = BatchRoom(batch, col);
+	anynull = PackedColumnGather(GetPoint(leaf, found->file, found->blockno, col, false),
+						   batch->nrows, found->rows, room->values, room->nulls,
+						   &found->made[col], &leaf->counters.bytes_read);
+	BatchFilled(batch, col, anynull);
 }
 
 static PointBatch *
@@ -227,16 +220,10 @@ MakePointBatch(LeafReader *leaf)
 	PointBatch *found = palloc0(sizeof(PointBatch));
 
 	found->leaf = leaf;
-	found->values = palloc0(Max(leaf->ncols, 1) * sizeof(Datum *));
-	found->nulls = palloc0(Max(leaf->ncols, 1) * sizeof(bool *));
 	found->made = palloc(Max(leaf->ncols, 1) * sizeof(ByteBuffer));
 	for (int i = 0; i < leaf->ncols; i++)
 		ByteBufferInit(&found->made[i], leaf->cxt);
-	found->batch.ncols = leaf->ncols;
-	found->batch.cols = palloc0(Max(leaf->ncols, 1) * sizeof(ColumnVector));
-	found->batch.loaded = palloc0(Max(leaf->ncols, 1) * sizeof(bool));
-	found->batch.load = LoadPointColumn;
-	found->batch.load_arg = found;
+	BatchInit(&found->batch, leaf->ncols, BF_GATHER_ROWS, LoadPointColumn, found);
 	MemoryContextSwitchTo(old);
 	return found;
 }

@@ -59,9 +59,7 @@ GroupStoreCreate(int ncols, const int16 *typlen, const bool *typbyval, Size limi
 	store->cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw key group",
 									   ALLOCSET_SMALL_SIZES);
 	store->current = -1;
-	store->batch.ncols = ncols;
-	store->batch.cols = palloc0(ncols * sizeof(ColumnVector));
-	store->batch.loaded = palloc(ncols * sizeof(bool));
+	BatchInit(&store->batch, ncols, 0, NULL, NULL);
 	memset(store->batch.loaded, true, ncols * sizeof(bool));
 	return store;
 }

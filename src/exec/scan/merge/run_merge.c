@@ -45,8 +45,6 @@ typedef struct MergeState
 	Batch		batch;			/* the merged batch */
 	LeafBlock  *source[MERGE_ROWS];
 	uint16		row[MERGE_ROWS];
-	Datum	  **values;			/* per column, made on first use */
-	bool	  **nulls;
 	ScaledColumn *scaled;		/* per column: of windows, made on first use */
 	bool		exact;			/* equal images other than KEY64_NULL are equal keys */
 	bool		lazy;			/* cursors without a block are in the heap */
@@ -65,8 +63,8 @@ static void
 GatherColumn(Batch *batch, int col)
 {
 	MergeState *merge = batch->load_arg;
-	Datum	   *values = merge->values[col];
-	bool	   *nulls = merge->nulls[col];
+	Datum	   *values = BatchRoom(batch, col)->values;
+	bool	   *nulls = BatchRoom(batch, col)->nulls;
 	bool		anynull = false;
 	LeafBlock  *last = NULL;
 	ColumnVector *vec = NULL;
@@ -86,9 +84,7 @@ GatherColumn(Batch *batch, int col)
 		nulls[i] = vec->nulls ? vec->nulls[row] : false;
 		anynull |= nulls[i];
 	}
-	batch->cols[col].values = values;
-	batch->cols[col].nulls = anynull ? nulls : NULL;
-	batch->loaded[col] = true;
+	BatchFilled(batch, col, anynull);
 }
 
 /* BatchScaledLoader of merged batches. */
@@ -233,20 +229,9 @@ GetMergeState(LeafReader *leaf)
 		return merge;
 	old = MemoryContextSwitchTo(leaf->cxt);
 	merge = palloc0(sizeof(MergeState));
-	merge->batch.ncols = leaf->ncols;
-	merge->batch.cols = palloc0(leaf->ncols * sizeof(ColumnVector));
-	merge->batch.loaded = palloc0(leaf->ncols * sizeof(bool));
-	merge->batch.load = GatherColumn;
+	BatchInit(&merge->batch, leaf->ncols, MERGE_ROWS, GatherColumn, merge);
 	merge->batch.load_scaled = GatherScaled;
-	merge->batch.load_arg = merge;
-	merge->values = palloc0(leaf->ncols * sizeof(Datum *));
-	merge->nulls = palloc0(leaf->ncols * sizeof(bool *));
 	merge->scaled = palloc0(leaf->ncols * sizeof(ScaledColumn));
-	for (int c = 0; c < leaf->ncols; c++)
-	{
-		merge->values[c] = palloc(MERGE_ROWS * sizeof(Datum));
-		merge->nulls[c] = palloc(MERGE_ROWS * sizeof(bool));
-	}
 	leaf->keyclasses = palloc(leaf->nkeys * sizeof(KeyClass));
 	leaf->keytypes = palloc(leaf->nkeys * sizeof(Oid));
 	leaf->keycols = palloc(leaf->nkeys * sizeof(int));
