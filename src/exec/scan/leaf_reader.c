@@ -263,15 +263,6 @@ LeafGroupRows(LeafReader *leaf, int ngroups, int group)
 	return rows;
 }
 
-const int *
-LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns)
-{
-	int64		rows;
-
-	*nruns = WantedRuns(leaf, ngroups, group, leaf->group_runs, &rows);
-	return leaf->group_runs;
-}
-
 /* Take the runs of the unit. */
 static void
 CollectRuns(LeafReader *leaf, int ngroups, int group)
@@ -293,7 +284,11 @@ CutGroupRows(void *table, int ngroups, int group)
 static const int *
 CutGroupRuns(void *table, int ngroups, int group, int *nruns)
 {
-	return LeafGroupRuns(table, ngroups, group, nruns);
+	LeafReader *leaf = table;
+	int64		rows;
+
+	*nruns = WantedRuns(leaf, ngroups, group, leaf->group_runs, &rows);
+	return leaf->group_runs;
 }
 
 /* CutSourceOps */

@@ -58,9 +58,6 @@ extern void LeafReaderMarkTouched(LeafReader *leaf, bool *flags);
 /* Rows the group can hold at most, from the manifest; 0: nothing to read there. */
 extern int64 LeafGroupRows(LeafReader *leaf, int ngroups, int group);
 
-/* The runs of the group, as indexes of the manifest; valid until the next call. */
-extern const int *LeafGroupRuns(LeafReader *leaf, int ngroups, int group, int *nruns);
-
 /* The table, so that its groups can be cut. */
 extern void LeafCutSource(LeafReader *leaf, CutSource *source);
 

@@ -63,7 +63,8 @@ EvictOne(LeafReader *leaf)
 		LeafFileClose(leaf, victim);
 }
 
-LeafFile *
+/* Open (or find open) a file of the manifest; closes one that is not in use when many are open. */
+static LeafFile *
 LeafFileGet(LeafReader *leaf, int fileno)
 {
 	LeafFile   *file = leaf->files[fileno];
@@ -260,7 +261,11 @@ LeafBlockMake(LeafReader *leaf)
 	return block;
 }
 
-LeafBlock *
+/*
+ * A block to read into, not on the free list; one that holds this block
+ * already, when there is one (its file and blockno say so).
+ */
+static LeafBlock *
 LeafBlockGet(LeafReader *leaf, const LeafFile *file, int blockno)
 {
 	LeafBlock **link = &leaf->free_blocks;

@@ -128,8 +128,7 @@ struct LeafReader
 	LeafCounters counters;
 };
 
-/* Open (or find open) a file of the manifest; closes one that is not in use when many are open. */
-extern LeafFile *LeafFileGet(LeafReader *leaf, int file);
+/* Close a file of the manifest that is open. */
 extern void LeafFileClose(LeafReader *leaf, int file);
 
 extern void BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int run);
@@ -144,11 +143,7 @@ extern void BlockCursorStop(LeafReader *leaf, BlockCursor *cursor);
  */
 extern bool BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
 
-/*
- * A block to read into, not on the free list; one that holds this block
- * already, when there is one (its file and blockno say so).
- */
-extern LeafBlock *LeafBlockGet(LeafReader *leaf, const LeafFile *file, int blockno);
+/* Put a block on the free list. */
 extern void LeafBlockRelease(LeafReader *leaf, LeafBlock *block);
 
 /*
