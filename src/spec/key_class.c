@@ -147,7 +147,7 @@ KeyClassFits(KeyClass keyclass, int typlen, bool typbyval)
 		case KEYFORM_BYTES:
 			return !typbyval && typlen == info->lengths;
 		case KEYFORM_VARLENA:
-			return typlen == -1;
+			return !typbyval && typlen == -1;
 	}
 	return false;
 }

@@ -122,7 +122,7 @@ TestClassTable(void)
 		for (int i = 0; i < (int) lengthof(info->types) && info->types[i]; i++)
 			ShimOk(KeyClassOfType(info->types[i]) == (KeyClass) c, "type %u is of class %d", info->types[i], c);
 		ShimOk(KeyClassFits((KeyClass) c, -1, false) == (info->form == KEYFORM_VARLENA) &&
-			   !KeyClassFits((KeyClass) c, 3, true) && !KeyClassFits((KeyClass) c, -1, true),
+			   !KeyClassFits((KeyClass) c, 16, true) && !KeyClassFits((KeyClass) c, -1, true),
 			   "class %d fits its form only", c);
 	}
 	ShimOk(KeyClassOfType(InvalidOid) == KEYCLASS_NONE, "no type is of no class");
