@@ -1,88 +1,9 @@
 /*
  * file_format.h
- *	  The file format, version 1: what lies where in a file.
+ *	  The file format, version 1: its structs, numbers and limits.
  *
- * docs/format.md describes the same for writers of other programs.
- *
- * Everything is little-endian.  A file is
- *
- *		header | chunks of block 0 | chunks of block 1 | ... | footer | tail
- *
- * The header and the tail have a fixed size, so a file is opened from its
- * end: the tail says where the footer is.  A chunk holds the values of one
- * column in one block and starts at a multiple of 8.  Blocks belong to runs
- * in order: run 0 has the first run[0].nblocks blocks, and so on.  A block
- * ends at 8192 rows or 8 MB of raw values; one larger row is a block alone.
- *
- * The footer is a sequence of sections, each a DiskSection followed by its
- * payload and zero bytes up to a multiple of 8.  A reader skips a section it
- * does not know unless BF_SECTION_REQUIRED is set in its flags.
- *
- *	SPEC		DiskSpec, then nsort DiskSortColumn
- *	COLUMNS		DiskColumn for each stored column, ascending attnum
- *	ROW_TYPES	the shape of composite types inside the columns, see below
- *	RUNS		DiskRun for each run, ascending bucket
- *	BLOCKS		DiskBlock for each block
- *	KEYS		for each block the key tuple of its first and of its last row:
- *				2 * nsort key values
- *	CHUNKS		DiskChunk for each block and column, block by block
- *	STATS		minimum and maximum of chunks, found by DiskChunk.stats
- *
- * A key value is one flag byte (BF_VALUE_*), then, unless it is null, the
- * value: 8 bytes of the sign- or zero-extended Datum for classes whose types
- * pass by value, 16 bytes for UUID, else a packed varlena (below) of the
- * section.  TEXT, BPCHAR (without trailing blanks) and BYTEA are cut to
- * BF_STAT_BYTES bytes, with BF_VALUE_TRUNCATED set.  Minima and maxima are in
- * the order of the key class; a numeric longer than BF_STAT_BYTES has none.
- *
- * ROW_TYPES is a uint32 number of types and, for each, uint32 type oid,
- * uint32 number of attributes and, for each attribute, uint32 type oid
- * (0 when dropped), int32 typmod, uint32 dropped (0 or 1).
- *
- * A chunk's bytes in the file are raw_len bytes, compressed by its codec to
- * stored_len.  Raw are: the null bitmap, if 0 < null_count < nrows (one bit
- * per row, lowest bit first, set for null, zero-padded to a multiple of 8
- * bytes), then the non-null values in one of the encodings:
- *
- *	NONE		nothing: every row is null
- *	INT			by value except floats: an int stream of the Datums as int64
- *	RAW			floats: their 4 or 8 bytes; by reference: attlen bytes each,
- *				every one zero-padded to the type's alignment
- *	FLOAT		DiskScaled, int stream: value = integer / 10^scale, divided as
- *				float8 and, for float4, rounded to it
- *	BINARY		of floats: DiskScaled, int stream: value = integer / 2^scale
- *	NUMERIC		DiskScaled, int stream: value = integer / 10^scale, with that
- *				dscale, in numeric's short form
- *	CONSTANT	one value, as in RAW or PLAIN, for every row
- *	PLAIN		packed varlenas, one after the other
- *	DICT		DiskDict, dict_bytes of packed varlenas, zero bytes up to a
- *				multiple of 8, int stream of positions in them
- *	FRONT		DiskFront, int stream of lengths shared with the value before,
- *				int stream of the lengths of the rest, suffix_bytes of rests.
- *				Lengths are of the content, without varlena headers.
- *
- * An int stream is a DiskIntStream and bits; arithmetic is modulo 2^64.  Each
- * of bits[] takes width bits, lowest first; the whole is zero-padded to a
- * multiple of 8 bytes.  By kind:
- *
- *	FOR			value[i] = base + bits[i]
- *	DELTA		value[0] = base, value[i] = value[i - 1] + step + bits[i - 1]
- *	REPEATS		a bitmap, one bit per value, set where it is not that of the
- *				one before (bit 0 is set), zero-padded to a multiple of 8 bytes,
- *				and an int stream, not of this kind, of the count values with a
- *				bit
- *	PATCHED_FOR, PATCHED_DELTA
- *				FOR or DELTA, followed by int streams (FOR or DELTA) of count
- *				indexes in bits[] and of what, times 2^width, is added there
- *	TRIPLES		with t = n / 3, rounded up: value[i] = base + bits[i] % count,
- *				value[t + i] = base + bits[i] / count % count, value[2t + i] =
- *				base + bits[i] / count^2
- *
- * A packed varlena is as in a heap tuple: content of at most 126 bytes after
- * a header byte (length + 1) * 2 + 1, unless the column's storage is plain;
- * else, at the type's alignment counted from the start of the values (of the
- * section, for key values) with zero bytes before it, a uint32
- * (length + 4) * 4 and the content.
+ * What lies where, and what the bytes of each encoding mean, is said in
+ * docs/format.md.
  */
 #ifndef BF_FILE_FORMAT_H
 #define BF_FILE_FORMAT_H
@@ -254,7 +175,7 @@ typedef struct DiskIntStream
 	uint8		kind;			/* IntStreamKind */
 	uint8		width;			/* 0 .. 64 bits */
 	uint16		reserved;		/* 0 */
-	uint32		count;			/* see above; 0 for FOR and DELTA */
+	uint32		count;			/* by kind; 0 for FOR and DELTA */
 	int64		base;
 	int64		step;
 } DiskIntStream;

@@ -1,6 +1,6 @@
 /*
  * int_stream.h
- *	  Int streams: integers in few bits (file_format.h).
+ *	  Int streams: integers in few bits (docs/format.md).
  */
 #ifndef BF_INT_STREAM_H
 #define BF_INT_STREAM_H
