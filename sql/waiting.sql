@@ -325,6 +325,18 @@ COMMIT;
 SELECT files('tb'), writes('tb'), count(*) FROM tb;
 TRUNCATE tb;
 
+-- create_table_as seals its own rows
+DO $$
+BEGIN
+	FOR i IN 1..100 LOOP
+		INSERT INTO tb VALUES (i, i);
+	END LOOP;
+	PERFORM bucketfdw.create_table_as('tb', 'SELECT i AS k, i AS v FROM generate_series(1, 10) i', mode => 'append');
+	RAISE NOTICE '% write, % rows', writes('tb'), (SELECT count(*) FROM tb);
+END $$;
+SELECT writes('tb'), count(*) FROM tb;
+TRUNCATE tb;
+
 -- read what was written, row by row: no file a row
 DO $$
 BEGIN

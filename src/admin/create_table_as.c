@@ -408,7 +408,6 @@ CheckNothingNew(Oid relid)
 
 	if (!IsolationUsesXactSnapshot())
 		return;
-	LoadSealTable(relid);
 	CommandCounterIncrement();
 	seen = ManifestRead(relid, GetTransactionSnapshot());
 	now = ManifestRead(relid, GetLatestSnapshot());
@@ -461,7 +460,6 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 		state = LoadBegin(rel, maintenance_work_mem);
 		rows = LoadQueryRun(query, args->query, state, target);
 		table_close(rel, NoLock);
-		LoadSealTable(relid);
 		return rows;
 	}
 
@@ -569,7 +567,6 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 
 			rows = LoadQueryRun(query, args.query, LoadBegin(rel, maintenance_work_mem), NULL);
 			table_close(rel, NoLock);
-			LoadSealTable(relid);
 		}
 	}
 	CommandCounterIncrement();

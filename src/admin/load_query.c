@@ -277,6 +277,7 @@ LoadQueryRun(Query *query, const char *text, LoadState *state, LoadTarget *targe
 	FreeQueryDesc(desc);
 	if (target)
 		TargetEnd(target);
+	LoadEndCommand(receiver.cid, true);
 	PopActiveSnapshot();
 
 	/* what follows sees the rows */

@@ -130,7 +130,7 @@ EndForeignInsert(EState *estate, ResultRelInfo *rinfo)
 
 	rinfo->ri_FdwState = NULL;
 	if (state != NULL && state->copy)
-		LoadEndCommand(state->cid);
+		LoadEndCommand(state->cid, false);
 }
 
 /* With ANALYZE: what the end of the statement wrote; few rows wait for COMMIT. */

@@ -44,15 +44,16 @@ extern Manifest *LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats
 extern int64 LoadWaitingRows(Oid relid, Snapshot snapshot);
 
 /*
- * All rows of a command (a statement, COPY) have come: if there are many, they
- * are sealed now, so that the time and the errors are those of the statement.
+ * All rows of a command (a statement, COPY, create_table_as) have come: if
+ * there are many, or always, they are sealed now, so that the time and the
+ * errors are those of the statement.
  */
-extern void LoadEndCommand(CommandId cid);
+extern void LoadEndCommand(CommandId cid, bool always);
 
 /* What LoadEndCommand wrote of a collector; false if the rows wait. */
 extern bool LoadCommandSealed(const LoadState *state, CommandId cid, SealCounters *counters);
 
-/* Seal all rows of one table, e.g. at the end of create_table_as, or of all tables. */
+/* Seal all rows of one table, or of all tables. */
 extern void LoadSealTable(Oid relid);
 extern void LoadSealAll(void);
 

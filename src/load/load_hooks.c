@@ -116,7 +116,7 @@ LoadExecutorFinish(QueryDesc *queryDesc)
 		return;
 	if (queryDesc->totaltime)
 		InstrStartNode(queryDesc->totaltime);
-	LoadEndCommand(queryDesc->estate->es_output_cid);
+	LoadEndCommand(queryDesc->estate->es_output_cid, false);
 	if (queryDesc->totaltime)
 		InstrStopNode(queryDesc->totaltime, 0);
 }

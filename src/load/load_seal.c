@@ -338,7 +338,7 @@ LoadSealForWorkers(void)
 }
 
 void
-LoadEndCommand(CommandId cid)
+LoadEndCommand(CommandId cid, bool always)
 {
 	SubTransactionId current = GetCurrentSubTransactionId();
 	List	   *pending = NIL;
@@ -373,7 +373,7 @@ LoadEndCommand(CommandId cid)
 	}
 	foreach(lc, pending)
 		bytes += LoadSetBytes(((PendingSet *) lfirst(lc))->set);
-	if (bytes >= STATEMENT_BYTES)
+	if (always || bytes >= STATEMENT_BYTES)
 		LoadSealPending(pending, false);
 	else
 		list_free_deep(pending);
