@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "load/load_internal.h"
+#include "storage/grow.h"
 #include "utils/memutils.h"
 
 static ExecutorStart_hook_type prev_ExecutorStart = NULL;
@@ -27,16 +28,8 @@ NoteReader(const QueryDesc *queryDesc)
 
 	if (queryDesc->snapshot == NULL || queryDesc->snapshot->snapshot_type != SNAPSHOT_MVCC)
 		return;
-	if (bf_load.nreaders == bf_load.readers_room)
-	{
-		int			room = Max(16, bf_load.readers_room * 2);
-
-		if (bf_load.readers == NULL)
-			bf_load.readers = MemoryContextAlloc(bf_load.cxt, room * sizeof(LoadReader));
-		else
-			bf_load.readers = repalloc_huge(bf_load.readers, room * sizeof(LoadReader));
-		bf_load.readers_room = room;
-	}
+	bf_load.readers = GrowArray(bf_load.readers, bf_load.cxt, &bf_load.readers_room,
+								bf_load.nreaders + 1, sizeof(LoadReader));
 	reader = &bf_load.readers[bf_load.nreaders++];
 	reader->query = queryDesc;
 	reader->subid = GetCurrentSubTransactionId();
