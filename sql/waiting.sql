@@ -429,6 +429,22 @@ SELECT array_agg(k ORDER BY k) FROM tb;
 INSERT INTO tb VALUES (4, 4);
 COMMIT;
 SELECT array_agg(k ORDER BY k) FROM tb;
+
+-- a function of the leader whose own query would have workers, while the rows of the query with workers wait
+CREATE TABLE numbers AS SELECT generate_series(1, 20000) AS k;
+ANALYZE numbers;
+CREATE FUNCTION counted(i int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS $$
+	DECLARE
+		n int := 0;
+	BEGIN
+		IF i % 5000 = 0 THEN
+			SELECT count(*) INTO n FROM numbers;
+		END IF;
+		RETURN n;
+	END $$;
+SELECT bucketfdw.create_table_as('counted_b', 'SELECT k, counted(k) AS n FROM numbers', 'k', 8);
+SELECT bucketfdw.create_table_as('counted_b', 'SELECT k, counted(k) AS n FROM numbers', mode => 'append');
+SELECT n, count(*) FROM counted_b GROUP BY n ORDER BY n;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;

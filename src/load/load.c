@@ -259,6 +259,27 @@ LoadTakeOut(LoadState *state, RowSet *set)
 }
 
 /*
+ * A set is to change or to go, and its images with it, but for those who read
+ * them.  Takes no memory and raises no error.
+ */
+void
+LoadDropImages(const RowSet *set)
+{
+	ListCell   *lc;
+
+	foreach(lc, bf_load.images)
+	{
+		WaitingImage *image = lfirst(lc);
+
+		if (set->id == 0 || image->set != set->id)
+			continue;
+		bf_load.images = foreach_delete_current(bf_load.images, lc);
+		ImageRelease(image->image);
+		pfree(image);
+	}
+}
+
+/*
  * Put a set to those that take no more rows; the caller's pointer may be gone
  * then.  The sets of a state grow from one to the next: so there are few, and
  * what readers made of the large ones serves when small ones come.  If the
@@ -277,6 +298,8 @@ LoadPutAside(LoadState *state, RowSet *set, bool goes_on)
 			break;
 		state->older = next->next;
 		next->next = NULL;
+		LoadDropImages(next);
+		LoadDropImages(set);
 		RowSetMerge(next, set);
 		set = next;
 		set->id = 0;

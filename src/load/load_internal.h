@@ -45,7 +45,6 @@ typedef struct ConsumedSet
 /* Rows that wait as a file for readers (waiting.c). */
 typedef struct WaitingImage
 {
-	Oid			relid;
 	uint64		set;			/* id of the set whose rows these are */
 	CommandId	before;			/* rows of commands before this one */
 	FileImage  *image;
@@ -91,6 +90,7 @@ typedef struct PendingSet
 } PendingSet;
 
 /* load.c */
+extern void LoadDropImages(const RowSet *set);
 extern void LoadRowsInit(void);
 extern void LoadNoteStatement(void);
 extern LoadState *LoadFindState(SubTransactionId subid, const RowLayout *layout);

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "access/relation.h"
 #include "access/xact.h"
 #include "load/load_internal.h"
@@ -31,6 +33,7 @@ Consume(LoadState *state, RowSet *set)
 
 	if (state->subid != current)
 		consumed = MemoryContextAllocZero(bf_load.cxt, sizeof(ConsumedSet));
+	LoadDropImages(set);
 	LoadTakeOut(state, set);
 	if (consumed == NULL)
 	{
@@ -121,11 +124,15 @@ LoadSpilledBytes(const RowSet *set)
 	return bytes;
 }
 
-/* Add the commands of the present statement of the client that have rows in a set. */
+/*
+ * Add the commands of the present statement of the client that have rows in a
+ * set; no more than "limit" need be found.
+ */
 static Bitmapset *
-AddCommands(Bitmapset *commands, RowSet *set)
+AddCommands(Bitmapset *commands, RowSet *set, int limit)
 {
 	CommandId	first = bf_load.statement_cid;
+	int			found = 0;
 	RowMerge   *merge;
 
 	if (set->max_cid < first)
@@ -134,13 +141,13 @@ AddCommands(Bitmapset *commands, RowSet *set)
 		return bms_add_member(commands, (int) (set->max_cid - first));
 	SpillReduceRuns(set, SPILL_FAN_IN);
 	merge = RowMergeBegin(&set, 1);
-	while (RowMergeNextBucket(merge) >= 0)
+	while (found < limit && RowMergeNextBucket(merge) >= 0)
 	{
 		const SortEntry *entries;
 		CommandId	last = InvalidCommandId;
 		int64		n;
 
-		while ((n = RowMergeNextRows(merge, &entries)) > 0)
+		while (found < limit && (n = RowMergeNextRows(merge, &entries)) > 0)
 		{
 			for (int64 i = 0; i < n; i++)
 			{
@@ -148,8 +155,11 @@ AddCommands(Bitmapset *commands, RowSet *set)
 
 				if (cid == last || cid < first)
 					continue;
-				commands = bms_add_member(commands, (int) (cid - first));
 				last = cid;
+				if (bms_is_member((int) (cid - first), commands))
+					continue;
+				commands = bms_add_member(commands, (int) (cid - first));
+				found++;
 			}
 		}
 	}
@@ -162,9 +172,10 @@ AddCommands(Bitmapset *commands, RowSet *set)
  * commands, ascending; from one to the next goes one write.  The present
  * statement of the client may have snapshots from between any two of its
  * commands; of earlier ones only the snapshots of open cursors are left.
+ * If there are more than "limit" commands, some may be left out.
  */
 static int
-FindBorders(RowSet **sets, int nsets, CommandId **borders)
+FindBorders(RowSet **sets, int nsets, int limit, CommandId **borders)
 {
 	CommandId	first = bf_load.statement_cid;
 	Bitmapset  *commands = NULL;
@@ -173,7 +184,7 @@ FindBorders(RowSet **sets, int nsets, CommandId **borders)
 	int			n = 0;
 
 	for (int s = 0; s < nsets; s++)
-		commands = AddCommands(commands, sets[s]);
+		commands = AddCommands(commands, sets[s], limit);
 	for (int i = 0; i < bf_load.nreaders; i++)
 	{
 		CommandId	curcid = bf_load.readers[i].curcid;
@@ -246,7 +257,7 @@ SealGroup(const SetGroup *group, bool divide)
 	if (rel != NULL)
 	{
 		if (divide)
-			nwrites = FindBorders(group->sets, group->nsets, &borders);
+			nwrites = FindBorders(group->sets, group->nsets, INT_MAX, &borders);
 		for (int i = 0; i < nwrites; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -309,8 +320,9 @@ LoadSealAll(void)
 }
 
 /*
- * Seal all rows, unless that makes many small writes or the transaction is to
- * write no more: then false, and nothing is done.
+ * Seal all rows, unless that makes many small writes, or nothing may be
+ * written now: in a transaction that is read only, or below a query that has
+ * workers already.  Then false, and nothing is done.
  */
 bool
 LoadSealForWorkers(void)
@@ -320,7 +332,7 @@ LoadSealForWorkers(void)
 
 	if (pending == NIL)
 		return true;
-	if (XactReadOnly)
+	if (XactReadOnly || IsInParallelMode())
 		return false;
 	LoadNoteStatement();
 	while (pending != NIL)
@@ -329,7 +341,7 @@ LoadSealForWorkers(void)
 		CommandId  *borders;
 
 		pending = TakeGroup(pending, &group);
-		nwrites += FindBorders(group.sets, group.nsets, &borders) - 1;
+		nwrites += FindBorders(group.sets, group.nsets, MAX_WRITES_FOR_WORKERS + 2, &borders) - 1;
 		if (nwrites > MAX_WRITES_FOR_WORKERS)
 			return false;
 	}

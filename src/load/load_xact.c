@@ -217,6 +217,7 @@ SubAbort(SubTransactionId subid)
 		{
 			RowSet	   *set = state->older;
 
+			LoadDropImages(set);
 			LoadTakeOut(state, set);
 			RowSetFree(set);
 		}

@@ -19,20 +19,6 @@ SeenBefore(Snapshot snapshot)
 	return snapshot && snapshot->snapshot_type == SNAPSHOT_MVCC ? snapshot->curcid : InvalidCommandId;
 }
 
-/* Is there still a set with this id? */
-static bool
-IsPending(List *pending, uint64 id)
-{
-	ListCell   *lc;
-
-	foreach(lc, pending)
-	{
-		if (((PendingSet *) lfirst(lc))->set->id == id)
-			return true;
-	}
-	return false;
-}
-
 /* The sets of a table that have rows a reader sees, and will have no others. */
 static List *
 SeenSets(Oid relid, CommandId before)
@@ -51,16 +37,6 @@ SeenSets(Oid relid, CommandId before)
 
 		if (set->min_cid < before)
 			seen = lappend(seen, set);
-	}
-	foreach(lc, bf_load.images)
-	{
-		WaitingImage *image = lfirst(lc);
-
-		if (image->relid != relid || IsPending(pending, image->set))
-			continue;
-		bf_load.images = foreach_delete_current(bf_load.images, lc);
-		ImageRelease(image->image);
-		pfree(image);
 	}
 	list_free_deep(pending);
 	return seen;
@@ -89,7 +65,6 @@ GetImage(RowSet *set, CommandId before, bool with_stats)
 	file = SealImage(&set, 1, before, with_stats, &write);
 	old = MemoryContextSwitchTo(bf_load.cxt);
 	image = palloc0(sizeof(WaitingImage));
-	image->relid = set->layout->relid;
 	image->set = set->id;
 	image->before = before;
 	image->image = file;
