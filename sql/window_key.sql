@@ -19,12 +19,11 @@ INSERT INTO p_b SELECT * FROM p_h WHERE v % 2 = 0; INSERT INTO p_b SELECT * FROM
 ANALYZE s_h; ANALYZE s_b; ANALYZE c_h; ANALYZE c_b; ANALYZE p_h; ANALYZE p_0; ANALYZE p_1; ANALYZE p_2;
 
 -- By core's plans, and without their sort?
-CREATE FUNCTION windowed(q text, OUT answer text, OUT forced text, OUT by_key boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION windowed(q text, OUT answer text, OUT forced text) LANGUAGE plpgsql AS $$
 BEGIN
 	answer := same(q);
 	PERFORM set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true);
 	forced := same(q);
-	by_key := nodes(q) ~ 'WindowAgg, (BucketRows|BucketJoin|Foreign Scan)' AND nodes(q) !~ 'Hash|Sort|Merge';
 	PERFORM set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', true);
 END
 $$;

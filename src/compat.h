@@ -254,9 +254,7 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 /* from 18 on paths count the nodes below that somebody switched off */
 #if PG_VERSION_NUM >= 180000
 #define BfAddDisabledNodes(path, child) ((path)->disabled_nodes += (child)->disabled_nodes)
-#define BfSetDisabledNodes(path, child) ((path)->disabled_nodes = (child)->disabled_nodes)
 #else
-#define BfSetDisabledNodes(path, child) ((void) (child))
 #define BfAddDisabledNodes(path, child) ((void) (child))
 #endif
 

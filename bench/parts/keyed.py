@@ -1,4 +1,4 @@
-"""Rows of one key together, in an order: the last row of each key, the one before each row, values of a key in a list."""
+"""Rows of one key together, in an order: the last row of each key."""
 from common.measure import measure, say
 from common.report import ms, ratio, times
 from common.shop import copy_to_ducks
@@ -8,10 +8,6 @@ QUERIES = {
                    "from orders order by customer_id, order_id desc offset 0) s",
     "DISTINCT ON, joined": "select count(*), sum(amount) from (select distinct on (o.customer_id) o.customer_id, order_id, amount "
                            "from orders o join customers using (customer_id) order by o.customer_id, order_id desc offset 0) s",
-    "row_number() = 1, joined": "select count(*), sum(amount) from (select amount, row_number() over (partition by o.customer_id "
-                                "order by order_id desc) n from orders o join customers using (customer_id)) s where n = 1",
-    "lag()": "select count(*), sum(d) from (select order_id - lag(order_id) over (partition by customer_id order by order_id) d "
-             "from orders) s",
 }
 
 

@@ -23,14 +23,66 @@
 #include "optimizer/tlist.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
-#include "plan/group/group_rows.h"
-#include "plan/group/window_path.h"
-#include "plan/key/bucketed.h"
 #include "plan/key/join_keys.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/partial_path.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+
+/*
+ * Do the clauses (SortGroupClauses) name every key of an input, by the
+ * equality of its class?  A key that conditions fix to a value need not be
+ * named.  *others: they name more.
+ */
+static BucketReason
+GroupsByKey(PlannerInfo *root, const BucketInput *input, List *clauses, bool *others)
+{
+	Bitmapset  *found = NULL;
+	int			nfound;
+	ListCell   *lc;
+
+	*others = false;
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+		KeyClass	keyclass;
+		int			k = BucketInputKey(input, expr);
+
+		if (k < 0)
+		{
+			*others = true;
+			continue;
+		}
+		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
+			!KeyClassesMeet(keyclass, input->classes[k]))
+			return REASON_TYPE_CLASS;
+		if (!CollationAllows(keyclass, exprCollation(expr), false))
+			return REASON_COLLATION;
+		found = bms_add_member(found, k);
+	}
+	if (found == NULL)
+		return REASON_KEY_NOT_GROUPED;
+	nfound = bms_num_members(found);
+	for (int k = 0; k < input->nkeys; k++)
+		nfound += !bms_is_member(k, found) && KeyIsConstant(root, input, k);
+	return nfound < input->nkeys ? REASON_GROUP_KEY_SUBSET : REASON_NONE;
+}
+
+/*
+ * Rows of an input key by key, those of each key in the order; for one process
+ * or, with workers > 0, for each of several.  NULL when they cannot be given.
+ */
+static Path *
+RowsForGroups(PlannerInfo *root, RelOptInfo *input_rel, const BucketInput *input,
+			  const RowOrder *order, int workers)
+{
+	Path	   *ready = workers > 0 ? input->partial_rows_path : input->rows_path;
+
+	if (order->exprs == NIL && ready != NULL)
+		return ready;
+	return BucketRowsPath(root, input_rel, input, order, workers);
+}
 
 /* What the query asks for besides the keys. */
 static BucketReason
@@ -236,6 +288,4 @@ GroupPathsAdd(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 	}
 	else if (stage == UPPERREL_DISTINCT)
 		AddGroupingPaths(root, input_rel, output_rel, true);
-	else if (stage == UPPERREL_WINDOW)
-		WindowAddPaths(root, input_rel, output_rel);
 }

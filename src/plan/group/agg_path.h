@@ -9,7 +9,7 @@
 #include "plan/key/bucketed.h"
 #include "plan/words/reason.h"
 
-/* Add the paths of grouping, DISTINCT or window functions to the result of such a stage. */
+/* Add the paths of grouping or DISTINCT to the result of such a stage. */
 extern void GroupPathsAdd(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 						  RelOptInfo *output_rel);
 
