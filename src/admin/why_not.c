@@ -8,7 +8,6 @@
 #include "access/relation.h"
 #include "admin/open_checked.h"
 #include "admin/query_text.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
@@ -99,13 +98,6 @@ typedef struct ComparedTable
 	int			hash_version;	/* of these files */
 	Rejection	partitions;		/* what stands in the way in its partitions, if spec is NULL */
 } ComparedTable;
-
-static char *
-TableLabel(Oid relid)
-{
-	return RelationIsVisible(relid) ? pstrdup(quote_identifier(get_rel_name(relid))) :
-		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
-}
 
 /* Look at a bucketed table, which the compared one is or has as a partition. */
 static void

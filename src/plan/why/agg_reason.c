@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
@@ -32,16 +31,6 @@ GroupNames(PlannerInfo *root, List *exprs)
 		names = lappend(names, column ? ColumnLabel(root, column) : "an expression");
 	}
 	return names == NIL ? "nothing" : WordList(names);
-}
-
-static char *
-KeyList(PlannerInfo *root, const BucketInput *input)
-{
-	List	   *names = NIL;
-
-	for (int k = 0; k < input->nkeys; k++)
-		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
-	return WordList(names);
 }
 
 /*
@@ -80,7 +69,7 @@ NotGroupedReason(PlannerInfo *root, const BucketInput *input, List *exprs, Rejec
 {
 	ListCell   *lc;
 
-	rejection->detail = psprintf("rows are bucketed by %s, grouped by %s", KeyList(root, input),
+	rejection->detail = psprintf("rows are bucketed by %s, grouped by %s", KeyNames(root, input),
 								 GroupNames(root, exprs));
 	rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 	foreach(lc, exprs)
@@ -92,8 +81,8 @@ NotGroupedReason(PlannerInfo *root, const BucketInput *input, List *exprs, Rejec
 		{
 			rejection->code = REASON_OUTER_JOIN_POSITION;
 			rejection->detail = psprintf("%s comes out of an outer join that may have set it to NULL; rows are bucketed by %s",
-										 ColumnLabel(root, side.column), KeyList(root, input));
-			rejection->hint = psprintf("Group by %s, if that is what is meant.", KeyList(root, input));
+										 ColumnLabel(root, side.column), KeyNames(root, input));
+			rejection->hint = psprintf("Group by %s, if that is what is meant.", KeyNames(root, input));
 		}
 		else if (!side.inside && side.key < 0 && side.column != NULL && IsBucketColumn(root, side.column))
 			rejection->hint = "Rows come to the join distributed to other buckets; if the aggregates can be computed before it, group in a subquery below the join.";
@@ -163,8 +152,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 									   IsHashed(chosen) ? "enable_hashagg" : "enable_sort");
 			break;
 		case REASON_DISABLED:
-			rejection->detail = psprintf("%s is off", bf_enable ? "bucketfdw.enable_bucketagg" : "bucketfdw.enable");
-			rejection->hint = psprintf("SET %s = on;", bf_enable ? "bucketfdw.enable_bucketagg" : "bucketfdw.enable");
+			DisabledReason("bucketfdw.enable_bucketagg", rejection);
 			break;
 		case REASON_NOT_BUCKETED:
 			NotBucketedReason(root, input_rel, NULL, rejection);
@@ -174,12 +162,12 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			break;
 		case REASON_GROUP_KEY_SUBSET:
 			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s: a group lies in several buckets",
-										 KeyList(root, input), GroupNames(root, exprs));
+										 KeyNames(root, input), GroupNames(root, exprs));
 			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 			break;
 		case REASON_GROUP_KEY_SUPERSET:
 			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s; of these, what is no bucket column is volatile, has a subquery or is of a type without an order",
-										 KeyList(root, input), GroupNames(root, exprs));
+										 KeyNames(root, input), GroupNames(root, exprs));
 			rejection->hint = "Group by columns, or by expressions that are the same each time.";
 			break;
 		case REASON_TYPE_CLASS:

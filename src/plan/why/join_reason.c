@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "parser/parsetree.h"
 #include "plan/key/key_expr.h"
 #include "plan/why/key_side.h"
@@ -16,17 +15,6 @@
 #include "plan/rel/batch_qual.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-/* Names of the bucket columns of an input: "a.x and a.y". */
-static char *
-KeyNames(PlannerInfo *root, const BucketInput *input)
-{
-	List	   *names = NIL;
-
-	for (int k = 0; k < input->nkeys; k++)
-		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
-	return WordList(names);
-}
 
 static char *
 SideText(PlannerInfo *root, const KeySide *side)
@@ -60,8 +48,7 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 	switch (code)
 	{
 		case REASON_DISABLED:
-			rejection->detail = psprintf("%s is off", bf_enable ? "bucketfdw.enable_bucketjoin" : "bucketfdw.enable");
-			rejection->hint = psprintf("SET %s = on;", bf_enable ? "bucketfdw.enable_bucketjoin" : "bucketfdw.enable");
+			DisabledReason("bucketfdw.enable_bucketjoin", rejection);
 			break;
 		case REASON_NOT_BUCKETED:
 			if (join->culprit != NULL)

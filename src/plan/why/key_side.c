@@ -6,6 +6,7 @@
 
 #include "access/transam.h"
 #include "compat.h"
+#include "guc.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -216,4 +217,23 @@ CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
 		first = relid;
 	}
 	return psprintf("Make copies of both that are bucketed by the joined columns: %s", WordList(statements));
+}
+
+char *
+KeyNames(PlannerInfo *root, const BucketInput *input)
+{
+	List	   *names = NIL;
+
+	for (int k = 0; k < input->nkeys; k++)
+		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
+	return WordList(names);
+}
+
+void
+DisabledReason(const char *setting, Rejection *rejection)
+{
+	if (!bf_enable)
+		setting = "bucketfdw.enable";
+	rejection->detail = psprintf("%s is off", setting);
+	rejection->hint = psprintf("SET %s = on;", setting);
 }

@@ -21,6 +21,12 @@ typedef struct KeySide
 /* The column an expression is under any casts; NULL: none. */
 extern Var *ColumnUnderCasts(Node *node);
 
+/* Names of the bucket columns of an input: "a.x and a.y". */
+extern char *KeyNames(PlannerInfo *root, const BucketInput *input);
+
+/* The setting, or the one for all, is off. */
+extern void DisabledReason(const char *setting, Rejection *rejection);
+
 /* Which bucket column of the input a column is, or -1. */
 extern int	KeyNumber(const BucketInput *input, Var *var);
 

@@ -76,26 +76,25 @@ RejectionDetail(const Rejection *rejection)
 	return psprintf("%s (%s)", rejection->detail, rejection->costs);
 }
 
+char *
+TableLabel(Oid relid)
+{
+	return RelationIsVisible(relid) ? pstrdup(quote_identifier(get_rel_name(relid))) :
+		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+}
+
 static char *
 Label(PlannerInfo *root, Index rti, bool title)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rti, root);
 	const char *alias = rte->eref->aliasname;
+	char	   *name;
 
-	if (title && rte->rtekind == RTE_RELATION)
-	{
-		char	   *name = get_rel_name(rte->relid);
-
-		if (name != NULL && !RelationIsVisible(rte->relid))
-			name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(rte->relid)), name);
-		else if (name != NULL)
-			name = pstrdup(quote_identifier(name));
-		if (name != NULL && strcmp(get_rel_name(rte->relid), alias) != 0)
-			return psprintf("%s %s", name, quote_identifier(alias));
-		if (name != NULL)
-			return name;
-	}
-	return pstrdup(quote_identifier(alias));
+	if (!title || rte->rtekind != RTE_RELATION)
+		return pstrdup(quote_identifier(alias));
+	name = TableLabel(rte->relid);
+	return strcmp(get_rel_name(rte->relid), alias) == 0 ? name :
+		psprintf("%s %s", name, quote_identifier(alias));
 }
 
 /* Relations as a list; those that are outer joins (16 and later) have no place in it. */
@@ -165,13 +164,11 @@ WordList(List *words)
 void
 HashVersionReason(Oid relid, const char *label, int version, Rejection *rejection)
 {
-	char	   *name = pstrdup(quote_identifier(get_rel_name(relid)));
-	char	   *statement;
+	char	   *name = TableLabel(relid);
+	char	   *statement = psprintf("SELECT bucketfdw.create_table_as(%s, %s, mode => 'overwrite');",
+									 quote_literal_cstr(name),
+									 quote_literal_cstr(psprintf("SELECT * FROM %s", name)));
 
-	if (!RelationIsVisible(relid))
-		name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
-	statement = psprintf("SELECT bucketfdw.create_table_as(%s, %s, mode => 'overwrite');",
-						 quote_literal_cstr(name), quote_literal_cstr(psprintf("SELECT * FROM %s", name)));
 	rejection->code = REASON_OLD_HASH_VERSION;
 	rejection->relation = pstrdup(label);
 	rejection->detail = psprintf("%s has files of hash version %d, this library makes buckets by version %d",
@@ -244,26 +241,13 @@ BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets)
 char *
 BucketedCopyStatementNth(Oid relid, List *columns, List *types, int nbuckets, int nth)
 {
-	char	   *name = get_rel_name(relid);
 	char	   *copy = FreeName(relid, nth);
-	char	   *source;
-	char	   *target;
 	char	   *list = "*";
 	ListCell   *lc;
 	StringInfoData buf;
 
-	if (RelationIsVisible(relid))
-	{
-		source = pstrdup(quote_identifier(name));
-		target = pstrdup(quote_identifier(copy));
-	}
-	else
-	{
-		char	   *schema = get_namespace_name(get_rel_namespace(relid));
-
-		source = quote_qualified_identifier(schema, name);
-		target = quote_qualified_identifier(schema, copy);
-	}
+	copy = RelationIsVisible(relid) ? pstrdup(quote_identifier(copy)) :
+		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), copy);
 	foreach(lc, types)
 	{
 		if (lfirst(lc) != NULL)
@@ -277,7 +261,7 @@ BucketedCopyStatementNth(Oid relid, List *columns, List *types, int nbuckets, in
 		appendStringInfoString(&buf, quote_identifier(strVal(lfirst(lc))));
 	}
 	return psprintf("SELECT bucketfdw.create_table_as(%s, %s, bucket_by => %s, buckets => %d);",
-					quote_literal_cstr(target),
-					quote_literal_cstr(psprintf("SELECT %s FROM %s", list, source)),
+					quote_literal_cstr(copy),
+					quote_literal_cstr(psprintf("SELECT %s FROM %s", list, TableLabel(relid))),
 					quote_literal_cstr(buf.data), nbuckets);
 }

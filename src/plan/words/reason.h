@@ -77,6 +77,9 @@ extern char *RelationLabel(PlannerInfo *root, Relids relids);
 extern char *RelationTitle(PlannerInfo *root, Relids relids);
 extern char *ColumnLabel(PlannerInfo *root, Var *var);
 
+/* The name of a table, with its schema where search_path does not find it. */
+extern char *TableLabel(Oid relid);
+
 /* The type of a column, as declared. */
 extern char *ColumnType(Var *var);
 
