@@ -23,7 +23,6 @@
 #include "optimizer/restrictinfo.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/pair_limit.h"
-#include "plan/rel/partial_path.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"
 #include "plan/why/plan_report.h"

@@ -394,13 +394,7 @@ FileWriterFinish(FileWriter *writer)
 	write_bytes(writer, &tail, sizeof(tail));
 
 	size = writer->position;
-	FileWriterAbandon(writer);
-	return size;
-}
-
-void
-FileWriterAbandon(FileWriter *writer)
-{
 	CodecRelease();
 	MemoryContextDelete(writer->cxt);
+	return size;
 }

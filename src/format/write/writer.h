@@ -59,7 +59,4 @@ extern Size FileWriterMemory(FileWriter *writer);
 /* Writes footer and tail; frees the writer.  Returns the file's size. */
 extern int64 FileWriterFinish(FileWriter *writer);
 
-/* Frees the writer without finishing. */
-extern void FileWriterAbandon(FileWriter *writer);
-
 #endif							/* BF_WRITER_H */

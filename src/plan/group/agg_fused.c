@@ -26,7 +26,7 @@
 #include "plan/key/bucketed.h"
 #include "plan/key/key_expr.h"
 #include "plan/rel/batch_qual.h"
-#include "plan/rel/partial_path.h"
+#include "plan/rel/scan_path.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -526,33 +526,25 @@ FusedHashed(const Path *path)
 
 Path *
 FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-				  bool distinct, const BucketInput *input)
+				  bool distinct, const BucketInput *input, bool partial)
 {
+	int			workers = partial ? AggWorkers(root, input_rel, output_rel, input) : 0;
 	/* core leaves the distinct relation's own target empty */
 	PathTarget *target = distinct ? input_rel->reltarget : output_rel->reltarget;
 	List	   *having = distinct ? NIL : (List *) root->parse->havingQual;
 	List	   *exprs = get_sortgrouplist_exprs(distinct ? BfDistinctClause(root) : BfGroupClause(root),
 												root->processed_tlist);
 	AggOutputs	outputs;
+	Path	   *path;
 
-	if (!bms_is_empty(input_rel->lateral_relids) ||
+	if ((partial && workers == 0) || !bms_is_empty(input_rel->lateral_relids) ||
 		!BatchOutputs(root, input, NIL, list_concat_copy(target->exprs, having), &outputs) ||
 		outputs.outputs == NIL)
 		return NULL;
-	return (Path *) MakeAggPath(root, input_rel, output_rel, target, input, &outputs, having,
+	path = (Path *) MakeAggPath(root, input_rel, output_rel, target, input, &outputs, having,
 								GroupedVars(input, exprs), BUCKET_AGG_BY_KEY, BUCKET_AGG_COMPLETE,
 								estimate_num_groups(root, exprs, input_rel->rows, NULL, NULL));
-}
-
-Path *
-FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-						 bool distinct, const BucketInput *input)
-{
-	int			workers = AggWorkers(root, input_rel, output_rel, input);
-	Path	   *path = workers == 0 ? NULL :
-		FusedGroupingPath(root, input_rel, output_rel, distinct, input);
-
-	if (path != NULL)
+	if (partial)
 		MakePartial(path, path->startup_cost, workers);
 	return path;
 }

@@ -16,19 +16,17 @@ extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
 
 /*
  * The BucketAggregate path of a GROUP BY or DISTINCT by exactly the keys of
- * an input, not added to anything; NULL when an aggregate is core's.
+ * an input, not added to anything; partial: in several processes, each with
+ * the groups of its own keys.  NULL when an aggregate is core's, or one process
+ * is enough.
  */
 extern Path *FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-							   bool distinct, const BucketInput *input);
+							   bool distinct, const BucketInput *input, bool partial);
 
 /* Is it such a path? */
 extern bool FusedByKey(const Path *path);
 
 /* Is it a BucketAggregate that groups by a hash, the upper one if there are two? */
 extern bool FusedHashed(const Path *path);
-
-/* The same in several processes, each with the groups of its own keys; NULL too when one is enough. */
-extern Path *FusedPartialGroupingPath(PlannerInfo *root, RelOptInfo *input_rel,
-									  RelOptInfo *output_rel, bool distinct, const BucketInput *input);
 
 #endif							/* BF_AGG_FUSED_H */

@@ -25,7 +25,7 @@
 #include "plan/group/agg_path.h"
 #include "plan/key/join_keys.h"
 #include "plan/rel/batch_qual.h"
-#include "plan/rel/partial_path.h"
+#include "plan/rel/scan_path.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -207,47 +207,23 @@ GroupedPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 }
 
 List *
-GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-			  bool distinct, const BucketInput *input, const RowOrder *order)
+GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
+			  const BucketInput *input, const RowOrder *order, bool partial)
 {
-	Path	   *rows = RowsForGroups(root, input_rel, input, order, 0);
-	Path	   *fused;
-	List	   *paths = NIL;
-
-	if (rows != NULL)
-		paths = lappend(paths, GroupedPath(root, input_rel, output_rel, distinct, rows));
-	if (order->exprs != NIL || (distinct && root->parse->hasDistinctOn))
-		return paths;
-	fused = FusedGroupingPath(root, input_rel, output_rel, distinct, input);
-	return fused ? lappend(paths, fused) : paths;
-}
-
-/*
- * The paths of which every process does a share.  All rows of a key are in one
- * process, so its groups are complete: they can be gathered, or go on in the
- * workers when the query is a subquery.
- */
-static List *
-PartialGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-					 bool distinct, const BucketInput *input, const RowOrder *order)
-{
-	int			workers = Min(PartialWorkers(root, input_rel, input->pages), (int) input->nbuckets);
-	Path	   *rows = workers == 0 || input->holds_routed ? NULL :
+	int			workers = partial ?
+		Min(PartialWorkers(root, input_rel, input->pages), (int) input->nbuckets) : 0;
+	Path	   *path = partial && (workers == 0 || input->holds_routed) ? NULL :
 		RowsForGroups(root, input_rel, input, order, workers);
-	Path	   *fused;
 	List	   *paths = NIL;
 
-	if (rows != NULL)
-	{
-		Path	   *grouped = GroupedPath(root, input_rel, output_rel, distinct, rows);
-
-		if (grouped->parallel_safe)
-			paths = lappend(paths, grouped);
-	}
+	if (path != NULL)
+		path = GroupedPath(root, input_rel, output_rel, distinct, path);
+	if (path != NULL && (!partial || path->parallel_safe))
+		paths = lappend(paths, path);
 	if (order->exprs != NIL || (distinct && root->parse->hasDistinctOn))
 		return paths;
-	fused = FusedPartialGroupingPath(root, input_rel, output_rel, distinct, input);
-	return fused ? lappend(paths, fused) : paths;
+	path = FusedGroupingPath(root, input_rel, output_rel, distinct, input, partial);
+	return path ? lappend(paths, path) : paths;
 }
 
 static void
@@ -260,11 +236,11 @@ AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 	if (output_rel->reloptkind != RELOPT_UPPER_REL ||
 		GroupingCheck(root, input_rel, distinct, &input, &order) != REASON_NONE)
 		return;
-	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, &order))
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, &order, false))
 		add_path(output_rel, lfirst(lc));
 	if (!output_rel->consider_parallel)
 		return;
-	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input, &order))
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, &order, true))
 	{
 		Path	   *path = lfirst(lc);
 		double		rows = path->rows * path->parallel_workers;
@@ -273,7 +249,7 @@ AddGroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 				 create_gather_path(root, output_rel, path, path->pathtarget, NULL, &rows));
 	}
 	/* others than those below Gather, since core frees the ones that are beaten */
-	foreach(lc, PartialGroupingPaths(root, input_rel, output_rel, distinct, input, &order))
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, &order, true))
 		add_partial_path(output_rel, lfirst(lc));
 }
 

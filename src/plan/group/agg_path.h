@@ -21,8 +21,14 @@ extern void GroupPathsAdd(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel,
 								  bool distinct, BucketInput **input, RowOrder *order);
 
-/* The paths of a grouping that GroupingCheck allows; not added to anything. */
+/*
+ * The paths of a grouping that GroupingCheck allows, not added to anything;
+ * partial: those of which every process does a share.  All rows of a key are
+ * in one process, so its groups are complete: they can be gathered, or go on
+ * in the workers when the query is a subquery.
+ */
 extern List *GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-						   bool distinct, const BucketInput *input, const RowOrder *order);
+						   bool distinct, const BucketInput *input, const RowOrder *order,
+						   bool partial);
 
 #endif							/* BF_AGG_PATH_H */

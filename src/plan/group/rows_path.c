@@ -22,7 +22,7 @@
 #include "plan/join/join_plan.h"
 #include "plan/key/key_expr.h"
 #include "plan/rel/batch_qual.h"
-#include "plan/rel/partial_path.h"
+#include "plan/rel/scan_path.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"

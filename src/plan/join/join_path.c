@@ -15,7 +15,7 @@
 #include "plan/join/join_path.h"
 #include "plan/join/join_plan.h"
 #include "plan/key/key_expr.h"
-#include "plan/rel/partial_path.h"
+#include "plan/rel/scan_path.h"
 #include "utils/lsyscache.h"
 
 static const CustomPathMethods bucket_join_path_methods = {

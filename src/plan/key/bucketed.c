@@ -13,28 +13,19 @@
 #include "parser/parsetree.h"
 #include "plan/key/bucketed.h"
 #include "plan/key/key_expr.h"
-#include "plan/rel/partial_path.h"
 #include "plan/rel/scan_path.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #define BUCKETED_MAGIC 0x626b6564
 
-
-/* fdw_private of a join relation; no other wrapper may look there. */
-typedef struct BucketedJoin
+/* fdw_private of a join relation, or of a partitioned table: these have no wrapper of their own. */
+typedef struct Bucketed
 {
 	int			magic;
 	List	   *inputs;			/* BucketInput */
 	Cost		cheapest;		/* total cost of the cheapest bucket join, 0: there is none */
-} BucketedJoin;
-
-/* fdw_private of a partitioned table, which has no wrapper of its own. */
-typedef struct BucketedTree
-{
-	int			magic;
-	List	   *inputs;			/* BucketInput: one or none */
-} BucketedTree;
+} Bucketed;
 
 /* Ways kept per join relation; more would make planning of many tables slow. */
 #define MAX_INPUTS 4
@@ -42,7 +33,7 @@ typedef struct BucketedTree
 bool
 BucketedAllowed(RelOptInfo *joinrel)
 {
-	BucketedJoin *bucketed = joinrel->fdw_private;
+	Bucketed *bucketed = joinrel->fdw_private;
 
 	return bucketed == NULL || bucketed->magic == BUCKETED_MAGIC;
 }
@@ -247,43 +238,45 @@ FirstLeafIsBucketed(PlannerInfo *root, RelOptInfo *rel)
 	return false;
 }
 
+/* The property of a relation, made when it is not there. */
+static Bucketed *
+BucketedGet(RelOptInfo *rel)
+{
+	Bucketed *bucketed = rel->fdw_private;
+
+	if (bucketed == NULL)
+	{
+		bucketed = palloc0(sizeof(Bucketed));
+		bucketed->magic = BUCKETED_MAGIC;
+		rel->fdw_private = bucketed;
+	}
+	return bucketed;
+}
+
 List *
 BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (rel->reloptkind == RELOPT_BASEREL && rel->part_rels != NULL && !IS_DUMMY_REL(rel))
-	{
-		BucketedTree *tree = rel->fdw_private;
+	Bucketed   *bucketed;
 
-		/* asked for in each order of joins; GEQO forgets what it makes in one of them */
-		if (tree == NULL && !FirstLeafIsBucketed(root, rel))
-			return NIL;
-		if (tree == NULL)
-		{
-			MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
-			BucketInput *input = PartitionedInput(root, rel);
-
-			tree = palloc0(sizeof(BucketedTree));
-			tree->magic = BUCKETED_MAGIC;
-			tree->inputs = input ? list_make1(input) : NIL;
-			rel->fdw_private = tree;
-			MemoryContextSwitchTo(old);
-		}
-		return tree->magic == BUCKETED_MAGIC ? tree->inputs : NIL;
-	}
-	if (rel->reloptkind == RELOPT_BASEREL)
+	if (rel->reloptkind == RELOPT_BASEREL && (rel->part_rels == NULL || IS_DUMMY_REL(rel)))
 	{
 		BucketRelInfo *info = BucketRelInfoGet(rel);
 
 		return info != NULL && info->hash_version == 0 ? list_make1(BaseInput(root, rel)) : NIL;
 	}
-	if (rel->reloptkind == RELOPT_JOINREL && rel->fdw_private != NULL)
+	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
+		return NIL;
+	/* asked for in each order of joins; GEQO forgets what it makes in one of them */
+	if (rel->fdw_private == NULL && rel->reloptkind == RELOPT_BASEREL && FirstLeafIsBucketed(root, rel))
 	{
-		BucketedJoin *bucketed = rel->fdw_private;
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
+		BucketInput *input = PartitionedInput(root, rel);
 
-		if (bucketed->magic == BUCKETED_MAGIC)
-			return bucketed->inputs;
+		BucketedGet(rel)->inputs = input ? list_make1(input) : NIL;
+		MemoryContextSwitchTo(old);
 	}
-	return NIL;
+	bucketed = rel->fdw_private;
+	return bucketed != NULL && bucketed->magic == BUCKETED_MAGIC ? bucketed->inputs : NIL;
 }
 
 int
@@ -311,25 +304,10 @@ SameKeys(const BucketInput *a, const BucketInput *b)
 	return true;
 }
 
-/* The property of a join relation, made when it is not there. */
-static BucketedJoin *
-BucketedGet(RelOptInfo *joinrel)
-{
-	BucketedJoin *bucketed = joinrel->fdw_private;
-
-	if (bucketed == NULL)
-	{
-		bucketed = palloc0(sizeof(BucketedJoin));
-		bucketed->magic = BUCKETED_MAGIC;
-		joinrel->fdw_private = bucketed;
-	}
-	return bucketed;
-}
-
 void
 BucketedNoteCost(RelOptInfo *joinrel, const Path *path)
 {
-	BucketedJoin *bucketed = BucketedGet(joinrel);
+	Bucketed *bucketed = BucketedGet(joinrel);
 
 	if (bucketed->cheapest == 0 || path->total_cost < bucketed->cheapest)
 		bucketed->cheapest = path->total_cost;
@@ -338,7 +316,7 @@ BucketedNoteCost(RelOptInfo *joinrel, const Path *path)
 bool
 BucketedCost(RelOptInfo *joinrel, Cost *total)
 {
-	BucketedJoin *bucketed = joinrel->fdw_private;
+	Bucketed *bucketed = joinrel->fdw_private;
 
 	if (bucketed == NULL || bucketed->magic != BUCKETED_MAGIC || bucketed->cheapest == 0)
 		return false;
@@ -349,7 +327,7 @@ BucketedCost(RelOptInfo *joinrel, Cost *total)
 void
 BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
 {
-	BucketedJoin *bucketed = BucketedGet(joinrel);
+	Bucketed *bucketed = BucketedGet(joinrel);
 	ListCell   *lc;
 
 	foreach(lc, bucketed->inputs)
@@ -373,6 +351,6 @@ BucketedPartitionsNote(PlannerInfo *root, RelOptInfo *rel)
 
 	if (bf_enable_bucketagg && rel->reloptkind == RELOPT_BASEREL &&
 		rel->part_rels != NULL && !IS_DUMMY_REL(rel) &&
-		(parse->groupClause != NIL || parse->distinctClause != NIL || parse->hasWindowFuncs))
+		(parse->groupClause != NIL || parse->distinctClause != NIL))
 		(void) BucketInputs(root, rel);
 }

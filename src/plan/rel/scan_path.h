@@ -26,4 +26,16 @@ extern void BucketPathPrivate(List *fdw_private, List **attnums, List **order, L
  */
 extern Path *BucketClusteredPath(PlannerInfo *root, RelOptInfo *rel, List *key_attnums);
 
+/* Workers worth having for reading rows of so many pages, 0: none. */
+extern int	PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages);
+
+/*
+ * Make a path a partial one: rows and costs are shared out, but for the fixed
+ * part of its startup cost.  What each worker does at its start is added.
+ */
+extern void MakePartial(Path *path, Cost fixed, int workers);
+
+/* Add a partial scan to a table. */
+extern void BucketAddPartialPath(PlannerInfo *root, RelOptInfo *rel);
+
 #endif							/* BF_SCAN_PATH_H */

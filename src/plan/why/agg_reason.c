@@ -119,7 +119,7 @@ CheapestGrouping(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 	Cost		cheapest = -1;
 	ListCell   *lc;
 
-	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, order))
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, order, false))
 	{
 		Path	   *path = lfirst(lc);
 
