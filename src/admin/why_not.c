@@ -14,8 +14,8 @@
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
-#include "plan/why/partition_reason.h"
 #include "plan/why/plan_report.h"
+#include "plan/why/reasons.h"
 #include "storage/manifest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -322,21 +322,19 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 	}
 	else if (rejection->hint == NULL)
 	{
-		ComparedTable *table = b;
-		ComparedTable *like = a;
+		int			wrong = 1;
 
-		copy = CopyLike(table, like);
+		copy = CopyLike(b, a);
 		if (copy == NULL)
 		{
-			table = a;
-			like = b;
-			copy = CopyLike(table, like);
+			wrong = 0;
+			copy = CopyLike(a, b);
 		}
 		rejection->hint = copy == NULL ?
 			psprintf("Make a copy of %s or %s with bucketfdw.create_table_as, bucketed by the columns that are joined with those of the other.",
 					 a->label, b->label) :
 			psprintf("Make a copy of %s bucketed like %s; bucket_by names the columns that are joined: %s",
-					 table->label, like->label, copy);
+					 tables[wrong].label, tables[1 - wrong].label, copy);
 	}
 }
 

@@ -140,8 +140,7 @@ IsJoinEquality(RestrictInfo *rinfo)
 		list_length(((OpExpr *) rinfo->clause)->args) == 2;
 }
 
-/* A table of ours among the relations of a query level. */
-static bool
+bool
 LevelHoldsBucketedTable(PlannerInfo *root)
 {
 	for (int i = 1; i < root->simple_rel_array_size; i++)

@@ -45,6 +45,9 @@ extern bool JoinRoutes(JoinCandidate *join);
 /* Does a relation hold a bucketed table, itself, in a partition or in a subquery? */
 extern bool HoldsBucketedTable(PlannerInfo *root, RelOptInfo *rel);
 
+/* Does a query level hold one among its relations? */
+extern bool LevelHoldsBucketedTable(PlannerInfo *root);
+
 /* An equality that core could join by? */
 extern bool IsJoinEquality(RestrictInfo *rinfo);
 

@@ -22,17 +22,13 @@ SideText(PlannerInfo *root, const KeySide *side)
 	return side->column ? ColumnLabel(root, side->column) : pstrdup("an expression");
 }
 
-/* "a (64 buckets by a.k)" */
+/* What both inputs are bucketed by. */
 static char *
-InputText(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input)
+InputsText(JoinCandidate *join, const BucketInput *outer, const BucketInput *inner)
 {
-	return psprintf("%s is bucketed by %s", RelationLabel(root, rel->relids), KeyNames(root, input));
-}
-
-static Oid
-RelidOf(PlannerInfo *root, Var *var)
-{
-	return planner_rt_fetch(var->varno, root)->relid;
+	return psprintf("%s is bucketed by %s, %s is bucketed by %s",
+					RelationLabel(join->root, join->outerrel->relids), KeyNames(join->root, outer),
+					RelationLabel(join->root, join->innerrel->relids), KeyNames(join->root, inner));
 }
 
 /* What is in the way of the checks that have nothing to do with keys. */
@@ -101,7 +97,7 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 static char *
 CastCopy(PlannerInfo *root, const KeySide *side, const BucketInput *input, Oid type)
 {
-	Oid			relid = RelidOf(root, side->column);
+	Oid			relid = planner_rt_fetch(side->column->varno, root)->relid;
 	List	   *columns = NIL;
 	List	   *types = NIL;
 
@@ -242,10 +238,9 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 	const KeySide *wrong = inner_wrong ? iside : oside;
 	char	   *copy = NULL;
 
-	rejection->detail = psprintf("the join equates %s with %s; %s, %s",
+	rejection->detail = psprintf("the join equates %s with %s; %s",
 								 SideText(root, oside), SideText(root, iside),
-								 InputText(root, join->outerrel, outer),
-								 InputText(root, join->innerrel, inner));
+								 InputsText(join, outer, inner));
 	if (oside->key < 0 && iside->key < 0)
 	{
 		rejection->hint = CopiesOfBoth(root, oside->column, iside->column,
@@ -317,9 +312,8 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		{
 			found.code = outer->nkeys == inner->nkeys ? REASON_BUCKET_COLUMN_ORDER :
 				REASON_BUCKET_COLUMNS_DIFFER;
-			found.detail = psprintf("%s, %s; the join equates column %d of these with column %d, and the order matters to the hash",
-									InputText(root, join->outerrel, outer),
-									InputText(root, join->innerrel, inner),
+			found.detail = psprintf("%s; the join equates column %d of these with column %d, and the order matters to the hash",
+									InputsText(join, outer, inner),
 									oside.key + 1, iside.key + 1);
 			if (join->innerrel->reloptkind == RELOPT_BASEREL)
 				found.hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid);
@@ -375,8 +369,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 	else if (matched != NULL && outer->nkeys != inner->nkeys)
 	{
 		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
-		rejection->detail = psprintf("%s, %s", InputText(root, join->outerrel, outer),
-									 InputText(root, join->innerrel, inner));
+		rejection->detail = InputsText(join, outer, inner);
 		rejection->hint = NULL;
 		if (outer->nkeys < inner->nkeys && join->innerrel->reloptkind == RELOPT_BASEREL)
 			rejection->hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid);
@@ -388,9 +381,8 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 	else if (matched != NULL)
 	{
 		rejection->code = REASON_JOIN_KEYS_SUBSET;
-		rejection->detail = psprintf("%s, %s; the join equates %s only",
-									 InputText(root, join->outerrel, outer),
-									 InputText(root, join->innerrel, inner), WordList(present));
+		rejection->detail = psprintf("%s; the join equates %s only",
+									 InputsText(join, outer, inner), WordList(present));
 		rejection->hint = psprintf("If all rows that are to be joined have %s as well, add that to the condition; otherwise bucket copies of both tables by %s alone.",
 								   WordList(missing), WordList(present));
 	}
@@ -404,11 +396,10 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 	}
 	else if (rejection->detail == NULL)
 	{
-		rejection->detail = psprintf("no condition of the form column = column between %s and %s; %s, %s",
+		rejection->detail = psprintf("no condition of the form column = column between %s and %s; %s",
 									 RelationLabel(root, join->outerrel->relids),
 									 RelationLabel(root, join->innerrel->relids),
-									 InputText(root, join->outerrel, outer),
-									 InputText(root, join->innerrel, inner));
+									 InputsText(join, outer, inner));
 		rejection->hint = psprintf("A bucket join gives only pairs with %s = %s; if no other pairs are wanted, add that as a condition of its own, else buckets cannot serve this join.",
 								   KeyExprLabel(root, linitial(outer->vars[0])),
 								   KeyExprLabel(root, linitial(inner->vars[0])));

@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "plan/why/partition_reason.h"
+#include "plan/why/reasons.h"
 #include "storage/manifest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

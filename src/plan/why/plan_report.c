@@ -60,6 +60,10 @@ typedef struct Walk
 
 static List *WalkLevel(PlannerInfo *root, Path *path, bool wanted, PlanReport *report);
 
+#define SUBPATH(type) \
+		case T_##type: \
+			return list_make1(((type *) path)->subpath)
+
 static List *
 PathChildren(Path *path)
 {
@@ -75,44 +79,28 @@ PathChildren(Path *path)
 			return ((AppendPath *) path)->subpaths;
 		case T_MergeAppendPath:
 			return ((MergeAppendPath *) path)->subpaths;
-		case T_MaterialPath:
-			return list_make1(((MaterialPath *) path)->subpath);
-		case T_MemoizePath:
-			return list_make1(((MemoizePath *) path)->subpath);
-		case T_UniquePath:
-			return list_make1(((UniquePath *) path)->subpath);
-		case T_GatherPath:
-			return list_make1(((GatherPath *) path)->subpath);
-		case T_GatherMergePath:
-			return list_make1(((GatherMergePath *) path)->subpath);
-		case T_ProjectionPath:
-			return list_make1(((ProjectionPath *) path)->subpath);
-		case T_ProjectSetPath:
-			return list_make1(((ProjectSetPath *) path)->subpath);
-		case T_SortPath:
-		case T_IncrementalSortPath:
-			return list_make1(((SortPath *) path)->subpath);
-		case T_GroupPath:
-			return list_make1(((GroupPath *) path)->subpath);
-		case T_UpperUniquePath:
-			return list_make1(((UpperUniquePath *) path)->subpath);
-		case T_AggPath:
-			return list_make1(((AggPath *) path)->subpath);
-		case T_GroupingSetsPath:
-			return list_make1(((GroupingSetsPath *) path)->subpath);
-		case T_WindowAggPath:
-			return list_make1(((WindowAggPath *) path)->subpath);
+		SUBPATH(MaterialPath);
+		SUBPATH(MemoizePath);
+		SUBPATH(UniquePath);
+		SUBPATH(GatherPath);
+		SUBPATH(GatherMergePath);
+		SUBPATH(ProjectionPath);
+		SUBPATH(ProjectSetPath);
+		case T_IncrementalSortPath: /* begins as SortPath */
+		SUBPATH(SortPath);
+		SUBPATH(GroupPath);
+		SUBPATH(UpperUniquePath);
+		SUBPATH(AggPath);
+		SUBPATH(GroupingSetsPath);
+		SUBPATH(WindowAggPath);
 		case T_SetOpPath:
 			return BfSetOpChildren((SetOpPath *) path);
 		case T_RecursiveUnionPath:
 			return list_make2(((RecursiveUnionPath *) path)->leftpath,
 							  ((RecursiveUnionPath *) path)->rightpath);
-		case T_LockRowsPath:
-			return list_make1(((LockRowsPath *) path)->subpath);
-		case T_ModifyTablePath:
-			return list_make1(((ModifyTablePath *) path)->subpath);
-		case T_LimitPath:
-			return list_make1(((LimitPath *) path)->subpath);
+		SUBPATH(LockRowsPath);
+		SUBPATH(ModifyTablePath);
+		SUBPATH(LimitPath);
 		default:
 			return NIL;
 	}
@@ -165,19 +153,8 @@ CandidateOf(PlannerInfo *root, JoinPath *path, JoinCandidate *join)
 static const char *
 JoinTypeWord(JoinType jointype)
 {
-	switch (jointype)
-	{
-		case JOIN_LEFT:
-			return "left";
-		case JOIN_FULL:
-			return "full";
-		case JOIN_SEMI:
-			return "semi";
-		case JOIN_ANTI:
-			return "anti";
-		default:
-			return "inner";
-	}
+	return jointype == JOIN_LEFT ? "left" : jointype == JOIN_FULL ? "full" :
+		jointype == JOIN_SEMI ? "semi" : jointype == JOIN_ANTI ? "anti" : "inner";
 }
 
 /* Why this join was not made by buckets. */
@@ -220,12 +197,9 @@ static void
 AddRow(Walk *walk, const char *kind, char *relations, const char *join_type, bool used,
 	   const Rejection *rejection)
 {
-	ReportRow  *row = palloc0(sizeof(ReportRow));
+	ReportRow  *row = palloc(sizeof(ReportRow));
 
-	row->kind = kind;
-	row->relations = relations;
-	row->join_type = join_type;
-	row->used = used;
+	*row = (ReportRow) {kind, relations, join_type, used};
 	if (rejection != NULL)
 		row->rejection = *rejection;
 	walk->rows = lappend(walk->rows, row);
@@ -504,35 +478,6 @@ WalkLevel(PlannerInfo *root, Path *path, bool wanted, PlanReport *report)
 	return walk.rows;
 }
 
-/* The path of a finished level that its user will most likely take. */
-static Path *
-PathOfLevel(PlannerInfo *root, RelOptInfo *final_rel)
-{
-	double		fraction = root->tuple_fraction;
-	Path	   *best = NULL;
-	ListCell   *lc;
-
-	foreach(lc, final_rel->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-
-		if (path->param_info == NULL && (best == NULL || path->total_cost < best->total_cost))
-			best = path;
-	}
-	if (best == NULL || fraction <= 0)
-		return best;
-	if (fraction >= 1.0 && best->rows > 0)
-		fraction /= best->rows;
-	foreach(lc, final_rel->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-
-		if (path->param_info == NULL && compare_fractional_path_costs(path, best, fraction) < 0)
-			best = path;
-	}
-	return best;
-}
-
 /* Once per message and statement text, as far as memory reaches. */
 static bool
 LoggedBefore(const char *message)
@@ -590,28 +535,16 @@ void
 PlanReportLevel(PlannerInfo *root, RelOptInfo *final_rel)
 {
 	bool		asked = IsAskedAbout(root);
-	Path	   *path;
-	bool		holds = false;
+	List	   *rows;
 
-	if (!bf_enable && !asked)
+	if ((!bf_enable && !asked) || final_rel->pathlist == NIL || !LevelHoldsBucketedTable(root))
 		return;
-	for (int i = 1; i < root->simple_rel_array_size && !holds; i++)
-	{
-		RelOptInfo *rel = root->simple_rel_array[i];
-
-		holds = rel != NULL && HoldsBucketedTable(root, rel);
-	}
-	if (!holds)
-		return;
-	path = PathOfLevel(root, final_rel);
-	if (path != NULL)
-	{
-		List	   *rows = WalkLevel(root, path, asked || bf_log_rejections,
-									 asked ? active_report : NULL);
-
-		if (bf_log_rejections)
-			LogRows(rows);
-	}
+	/* what core does next, to choose the path that its user will most likely take */
+	set_cheapest(final_rel);
+	rows = WalkLevel(root, get_cheapest_fractional_path(final_rel, root->tuple_fraction),
+					 asked || bf_log_rejections, asked ? active_report : NULL);
+	if (bf_log_rejections)
+		LogRows(rows);
 }
 
 List *

@@ -21,4 +21,11 @@ extern void NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate 
 extern void GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						   bool distinct, const Path *chosen, Rejection *rejection);
 
+/*
+ * Are all of these partitions (Oids, locked by the caller) bucketed by the
+ * same columns?  If not, return true and say which one stands in the way;
+ * label is the name of the partitioned table.
+ */
+extern bool PartitionsReason(const char *label, List *leaves, Rejection *rejection);
+
 #endif							/* BF_REASONS_H */

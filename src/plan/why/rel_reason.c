@@ -9,7 +9,6 @@
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
 #include "plan/why/key_side.h"
-#include "plan/why/partition_reason.h"
 #include "plan/why/reasons.h"
 #include "storage/manifest.h"
 #include "utils/builtins.h"
@@ -165,17 +164,11 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 static bool
 OtherOrderCost(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *a, RelOptInfo *b, Cost *cost)
 {
-	RelOptInfo *joined;
-	bool		found = false;
+	RelOptInfo *joined = a != NULL && b != NULL && a != b ?
+		find_join_rel(root, bms_union(a->relids, b->relids)) : NULL;
 
-	/* with two relations there is no order to choose */
-	if (a == NULL || b == NULL || a == b)
-		return false;
-	joined = find_join_rel(root, bms_union(a->relids, b->relids));
-	/* of these relations alone there is no other order */
-	if (joined != NULL && joined != joinrel)
-		found = BucketedCost(joined, cost);
-	return found;
+	/* of the relations of this join alone there is no other order */
+	return joined != NULL && joined != joinrel && BucketedCost(joined, cost);
 }
 
 void
