@@ -84,15 +84,6 @@ AggArgument(const Aggref *aggref)
 	return arg;
 }
 
-/* The column an aggregate reads, NULL when it reads none or something else than a column. */
-static Var *
-AggColumn(const Aggref *aggref)
-{
-	Node	   *arg = AggArgument(aggref);
-
-	return arg != NULL && IsA(arg, Var) ? (Var *) arg : NULL;
-}
-
 /*
  * Can an expression in an aggregate be computed row by row of a batch?  Its
  * columns are added to the inputs.
@@ -138,25 +129,13 @@ AddAggregate(PlannerInfo *root, Aggref *aggref, AggOutputs *result)
 		return false;
 	if (list_member(result->outputs, aggref))
 		return true;
-	if (arg != NULL && IsA(arg, Var))
-	{
-		if (((Var *) arg)->varattno <= 0)
-			return false;
-	}
-	else if (arg != NULL && !ComputedHere(root, arg, result))
+	if (arg != NULL && (IsA(arg, Var) ? ((Var *) arg)->varattno <= 0 : !ComputedHere(root, arg, result)))
 		return false;
 	if (aggref->aggfilter != NULL && !ComputedHere(root, (Node *) aggref->aggfilter, result))
 		return false;
 	result->outputs = lappend(result->outputs, aggref);
 	result->naggs++;
 	return true;
-}
-
-/* Is it one of the columns to group by? */
-static bool
-IsGroupColumn(const BucketInput *input, List *columns, Node *node)
-{
-	return columns == NIL ? BucketInputKey(input, node) >= 0 : list_member(columns, node);
 }
 
 /*
@@ -182,7 +161,8 @@ BatchOutputs(PlannerInfo *root, const BucketInput *input, List *columns, List *e
 			if (!AddAggregate(root, (Aggref *) node, result))
 				return false;
 		}
-		else if (!IsA(node, Var) || !IsGroupColumn(input, columns, node))
+		else if (!IsA(node, Var) ||
+				 (columns == NIL ? BucketInputKey(input, node) < 0 : !list_member(columns, node)))
 			return false;
 		else
 			result->outputs = list_append_unique(result->outputs, node);
@@ -587,15 +567,13 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	{
 		Node	   *output = lfirst(lc);
 		Aggref	   *aggref = IsA(output, Aggref) ? (Aggref *) output : NULL;
-		Var		   *var = aggref ? AggColumn(aggref) : (Var *) output;
-		Node	   *arg = aggref && !var ? AggArgument(aggref) : NULL;
+		Node	   *arg = aggref ? AggArgument(aggref) : output;
+		bool		column = arg && IsA(arg, Var);
 
 		AddOutput(cscan, output, aggref ? BUCKET_AGG_AGGREGATE : BUCKET_AGG_COLUMN, &roles);
-		if (final)
-			columns = lappend_int(columns, foreach_current_index(lc));
-		else
-			columns = lappend_int(columns, var ? ColumnOfChild(child, kind, (Node *) var) : -1);
-		args = lappend_int(args, !final && arg ? AddExpression(cscan, arg) : -1);
+		columns = lappend_int(columns, final ? foreach_current_index(lc) :
+							  column ? ColumnOfChild(child, kind, arg) : -1);
+		args = lappend_int(args, !final && arg && !column ? AddExpression(cscan, arg) : -1);
 		filters = lappend_int(filters, !final && aggref && aggref->aggfilter ?
 							  AddExpression(cscan, (Node *) aggref->aggfilter) : -1);
 	}

@@ -28,16 +28,8 @@
 static bool
 IsWideningCast(Oid funcid)
 {
-	switch (funcid)
-	{
-		case F_INT4_INT2:
-		case F_INT8_INT2:
-		case F_INT8_INT4:
-		case F_FLOAT8_FLOAT4:
-			return true;
-		default:
-			return false;
-	}
+	return funcid == F_INT4_INT2 || funcid == F_INT8_INT2 || funcid == F_INT8_INT4 ||
+		funcid == F_FLOAT8_FLOAT4;
 }
 
 /* The function that widens one type to another, else InvalidOid. */

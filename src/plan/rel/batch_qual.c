@@ -70,17 +70,11 @@ CollationAllows(KeyClass keyclass, Oid collation, bool for_order)
 Node *
 StripNumericCast(Node *node)
 {
-	if (node == NULL || !IsA(node, FuncExpr))
-		return node;
-	switch (((FuncExpr *) node)->funcid)
-	{
-		case F_NUMERIC_INT2:
-		case F_NUMERIC_INT4:
-		case F_NUMERIC_INT8:
-			return linitial(((FuncExpr *) node)->args);
-		default:
-			return node;
-	}
+	Oid			funcid = node != NULL && IsA(node, FuncExpr) ? ((FuncExpr *) node)->funcid : InvalidOid;
+
+	if (funcid == F_NUMERIC_INT2 || funcid == F_NUMERIC_INT4 || funcid == F_NUMERIC_INT8)
+		return linitial(((FuncExpr *) node)->args);
+	return node;
 }
 
 Var *
@@ -183,46 +177,44 @@ BucketIdSide(Node *node, Index varno, LeafQual *qual)
 	return true;
 }
 
+/* A column of the relation. */
+static bool
+ColumnSide(Node *node, Index varno, LeafQual *qual)
+{
+	Var		   *column = BatchQualColumn(node, varno);
+
+	if (column == NULL)
+		return false;
+	qual->attnum = column->varattno;
+	qual->coltype = getBaseType(column->vartype);
+	return true;
+}
+
 /* The side of a clause that belongs to the relation: a column, or bucket_id of columns. */
 static bool
 RelationSide(Node *node, Index varno, LeafQual *qual)
 {
-	Var		   *column = BatchQualColumn(node, varno);
-
-	if (column != NULL)
-	{
-		qual->attnum = column->varattno;
-		qual->coltype = getBaseType(column->vartype);
-		return true;
-	}
-	return BucketIdSide(node, varno, qual);
+	return ColumnSide(node, varno, qual) || BucketIdSide(node, varno, qual);
 }
 
 /* The comparison an operator makes, between inputs of which classes; false if it is none of ours. */
 static bool
 ComparisonOfOperator(Oid opno, LeafQualOp *op, KeyClass *left, KeyClass *right)
 {
+	static const LeafQualOp ops[] = {
+		[BTLessStrategyNumber] = LEAF_LT,
+		[BTLessEqualStrategyNumber] = LEAF_LE,
+		[BTEqualStrategyNumber] = LEAF_EQ,
+		[BTGreaterEqualStrategyNumber] = LEAF_GE,
+		[BTGreaterStrategyNumber] = LEAF_GT
+	};
+	int			strategy = OperatorStrategy(opno, left, right);
 	Oid			negator;
 
-	switch (OperatorStrategy(opno, left, right))
+	if (strategy > 0)
 	{
-		case BTLessStrategyNumber:
-			*op = LEAF_LT;
-			return true;
-		case BTLessEqualStrategyNumber:
-			*op = LEAF_LE;
-			return true;
-		case BTEqualStrategyNumber:
-			*op = LEAF_EQ;
-			return true;
-		case BTGreaterEqualStrategyNumber:
-			*op = LEAF_GE;
-			return true;
-		case BTGreaterStrategyNumber:
-			*op = LEAF_GT;
-			return true;
-		default:
-			break;
+		*op = ops[strategy];
+		return true;
 	}
 	negator = get_negator(opno);
 	if (!OidIsValid(negator) || OperatorStrategy(negator, left, right) != BTEqualStrategyNumber)
@@ -400,17 +392,21 @@ QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value
 static bool
 QualFromBool(Node *node, bool wanted, Index varno, LeafQual *qual, Expr **value)
 {
-	Var		   *column = BatchQualColumn(node, varno);
-
-	if (column == NULL || getBaseType(column->vartype) != BOOLOID)
+	if (!ColumnSide(node, varno, qual) || qual->coltype != BOOLOID)
 		return false;
 	qual->op = LEAF_EQ;
-	qual->attnum = column->varattno;
 	qual->keyclass = KEYCLASS_BOOL;
-	qual->coltype = BOOLOID;
 	qual->valuetype = BOOLOID;
 	*value = (Expr *) makeBoolConst(wanted, false);
 	return true;
+}
+
+/* A column that must be NULL, or must not. */
+static bool
+QualFromNull(Node *node, bool wanted, Index varno, LeafQual *qual)
+{
+	qual->op = wanted ? LEAF_ISNULL : LEAF_NOTNULL;
+	return ColumnSide(node, varno, qual);
 }
 
 /*
@@ -420,7 +416,6 @@ QualFromBool(Node *node, bool wanted, Index varno, LeafQual *qual, Expr **value)
 static bool
 QualFromLike(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 {
-	Var		   *column;
 	Const	   *pattern;
 	text	   *prefix;
 	int			len;
@@ -428,10 +423,9 @@ QualFromLike(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	if (op->opno != OID_TEXT_LIKE_OP || !IsA(lsecond(op->args), Const) ||
 		!CollationAllows(KEYCLASS_TEXT, op->inputcollid, false))
 		return false;
-	column = BatchQualColumn(linitial(op->args), varno);
 	pattern = lsecond(op->args);
-	if (column == NULL || pattern->constisnull ||
-		KeyClassOfType(getBaseType(column->vartype)) != KEYCLASS_TEXT)
+	if (pattern->constisnull || !ColumnSide(linitial(op->args), varno, qual) ||
+		KeyClassOfType(qual->coltype) != KEYCLASS_TEXT)
 		return false;
 	prefix = DatumGetTextPCopy(pattern->constvalue);
 	len = VARSIZE(prefix) - VARHDRSZ;
@@ -444,9 +438,7 @@ QualFromLike(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	}
 	SET_VARSIZE(prefix, len + VARHDRSZ);
 	qual->op = LEAF_PREFIX;
-	qual->attnum = column->varattno;
 	qual->keyclass = KEYCLASS_TEXT;
-	qual->coltype = getBaseType(column->vartype);
 	qual->valuetype = TEXTOID;
 	*value = (Expr *) makeConst(TEXTOID, -1, op->inputcollid, -1, PointerGetDatum(prefix), false, false);
 	return true;
@@ -466,35 +458,20 @@ SimpleQual(Expr *clause, Index varno, LeafQual *qual, Expr **value)
 	if (IsA(clause, NullTest))
 	{
 		NullTest   *test = (NullTest *) clause;
-		Var		   *column = BatchQualColumn((Node *) test->arg, varno);
 
 		/* a row value IS NULL has another meaning */
-		if (column == NULL || test->argisrow)
-			return false;
-		qual->op = test->nulltesttype == IS_NULL ? LEAF_ISNULL : LEAF_NOTNULL;
-		qual->attnum = column->varattno;
-		qual->coltype = getBaseType(column->vartype);
-		return true;
+		return !test->argisrow &&
+			QualFromNull((Node *) test->arg, test->nulltesttype == IS_NULL, varno, qual);
 	}
 	if (IsA(clause, BooleanTest))
 	{
 		BooleanTest *test = (BooleanTest *) clause;
 
-		Var		   *column = BatchQualColumn((Node *) test->arg, varno);
-
-		if (column != NULL &&
-			(test->booltesttype == IS_UNKNOWN || test->booltesttype == IS_NOT_UNKNOWN))
-		{
-			qual->op = test->booltesttype == IS_UNKNOWN ? LEAF_ISNULL : LEAF_NOTNULL;
-			qual->attnum = column->varattno;
-			qual->coltype = getBaseType(column->vartype);
-			return true;
-		}
+		if (test->booltesttype == IS_UNKNOWN || test->booltesttype == IS_NOT_UNKNOWN)
+			return QualFromNull((Node *) test->arg, test->booltesttype == IS_UNKNOWN, varno, qual);
 		/* no row is kept for NULL, so IS TRUE is the column itself */
-		if (test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE)
-			return QualFromBool((Node *) test->arg, test->booltesttype == IS_TRUE,
-								varno, qual, value);
-		return false;
+		return (test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE) &&
+			QualFromBool((Node *) test->arg, test->booltesttype == IS_TRUE, varno, qual, value);
 	}
 	if (is_notclause(clause))
 		return QualFromBool((Node *) get_notclausearg(clause), false, varno, qual, value);
