@@ -82,15 +82,13 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 
 	input->nkeys = outer->nkeys;
 	input->classes = outer->classes;
-	input->vars = palloc(outer->nkeys * sizeof(List *));
+	input->vars = palloc0(outer->nkeys * sizeof(List *));
 	for (int k = 0; k < outer->nkeys; k++)
 	{
 		/* the inner key of an outer join may be NULL where the outer one is not */
-		if (jointype == JOIN_FULL)
-			input->vars[k] = NIL;
-		else if (jointype == JOIN_INNER)
+		if (jointype == JOIN_INNER)
 			input->vars[k] = list_concat_copy(outer->vars[k], inner->vars[k]);
-		else
+		else if (jointype != JOIN_FULL)
 			input->vars[k] = list_copy(outer->vars[k]);
 		/* a merged value is made of the first expressions of both sides: all must be of their class */
 		if (merge && outer->classes[k] == inner->classes[k])
@@ -168,23 +166,31 @@ AddJoinPaths(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *o
 	BucketInputAdd(join->joinrel, joined);
 }
 
-/* Is there a way to deliver each input so that their keys match? */
+/* Add the ways to join each pair of inputs whose keys match; false: there is none. */
 static bool
-AnyPairFits(JoinCandidate *join)
+AddPairs(JoinCandidate *join, JoinPathExtraData *extra)
 {
+	bool		found = false;
 	ListCell   *lo;
 	ListCell   *li;
 
 	foreach(lo, join->outers)
 	{
+		BucketInput *outer = lfirst(lo);
+
 		foreach(li, join->inners)
 		{
-			if (JoinKeysMatch(join->root, join->jointype, join->outerrel, lfirst(lo),
-							  join->innerrel, lfirst(li), &join->clauses) == REASON_NONE)
-				return true;
+			BucketInput *inner = lfirst(li);
+
+			if ((outer->routed && inner->routed) ||
+				JoinKeysMatch(join->root, join->jointype, join->outerrel, outer,
+							  join->innerrel, inner, &join->clauses) != REASON_NONE)
+				continue;
+			AddJoinPaths(join, extra, outer, inner);
+			found = true;
 		}
 	}
-	return false;
+	return found;
 }
 
 void
@@ -199,41 +205,16 @@ JoinPathsAdd(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 		.jointype = jointype,
 		.restrictlist = extra->restrictlist
 	};
-	ListCell   *lo;
-	ListCell   *li;
 
-	switch (jointype)
-	{
-		case JOIN_INNER:
-		case JOIN_LEFT:
-		case JOIN_FULL:
-		case JOIN_SEMI:
-		case JOIN_ANTI:
-			break;
-		default:
-
-			/*
-			 * The mirrored types are tried with their inputs exchanged.
-			 * JOIN_UNIQUE_* promise that core makes a side unique first.
-			 */
-			return;
-	}
-	if ((JoinCheck(&join) != REASON_NONE || !AnyPairFits(&join)) && !JoinRoutes(&join))
+	/*
+	 * The mirrored types are tried with their inputs exchanged.  JOIN_UNIQUE_*
+	 * promise that core makes a side unique first.
+	 */
+	if (jointype != JOIN_INNER && jointype != JOIN_LEFT && jointype != JOIN_FULL &&
+		jointype != JOIN_SEMI && jointype != JOIN_ANTI)
 		return;
-	foreach(lo, join.outers)
-	{
-		BucketInput *outer = lfirst(lo);
-
-		foreach(li, join.inners)
-		{
-			BucketInput *inner = lfirst(li);
-
-			if ((!outer->routed || !inner->routed) &&
-				JoinKeysMatch(root, jointype, outerrel, outer, innerrel, inner,
-							  &join.clauses) == REASON_NONE)
-				AddJoinPaths(&join, extra, outer, inner);
-		}
-	}
+	if ((JoinCheck(&join) != REASON_NONE || !AddPairs(&join, extra)) && JoinRoutes(&join))
+		(void) AddPairs(&join, extra);
 }
 
 bool
