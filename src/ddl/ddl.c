@@ -179,31 +179,21 @@ TableCreated(Oid relid)
 static void
 ColumnRenamed(Oid relid, const char *oldname, const char *newname)
 {
-	static const char *const lists[] = {"bucket_by", "sort_by"};
-	List	   *options = GetForeignTable(relid)->options;
-	bool		changed = false;
+	List	   *old = GetForeignTable(relid)->options;
+	List	   *options = old;
+	ListCell   *lc;
 
-	for (int i = 0; i < lengthof(lists); i++)
+	foreach(lc, old)
 	{
-		ListCell   *lc;
+		DefElem    *def = lfirst_node(DefElem, lc);
+		char	   *renamed = NULL;
 
-		foreach(lc, options)
-		{
-			DefElem    *def = lfirst_node(DefElem, lc);
-			char	   *renamed;
-
-			if (strcmp(def->defname, lists[i]) != 0)
-				continue;
+		if (strcmp(def->defname, "bucket_by") == 0 || strcmp(def->defname, "sort_by") == 0)
 			renamed = ColumnListRename(defGetString(def), oldname, newname);
-			if (renamed != NULL)
-			{
-				options = OptionsSet(options, lists[i], renamed);
-				changed = true;
-			}
-			break;
-		}
+		if (renamed != NULL)
+			options = OptionsSet(options, def->defname, renamed);
 	}
-	if (changed)
+	if (options != old)
 		UpdateOptions(relid, options);
 }
 
@@ -371,24 +361,14 @@ TableAltered(const CollectedCommand *command, List *concerned)
 		{
 			CollectedATSubcmd *sub = lfirst(lc2);
 			AlterTableCmd *cmd = castNode(AlterTableCmd, sub->parsetree);
+			AlterTableType subtype = BfAlterSubtype(cmd->subtype);
 
 			if (member)
 				SubcommandDone(target, rel, sub);
-			else
-			{
-				/* a column of it has the altered relation's row type inside */
-				switch (BfAlterSubtype(cmd->subtype))
-				{
-					case AT_AddColumn:
-					case AT_DropColumn:
-					case AT_AlterColumnType:
-						RefuseTypeChange(relid, psprintf("alter columns of type %s",
-														 format_type_be(get_rel_type_id(target))));
-						break;
-					default:
-						break;
-				}
-			}
+			/* else a column of it has the altered relation's row type inside */
+			else if (subtype == AT_AddColumn || subtype == AT_DropColumn || subtype == AT_AlterColumnType)
+				RefuseTypeChange(relid, psprintf("alter columns of type %s",
+												 format_type_be(get_rel_type_id(target))));
 		}
 		relation_close(rel, NoLock);
 	}
@@ -400,18 +380,10 @@ DomainAltered(Oid domain, const AlterDomainStmt *stmt, List *concerned)
 {
 	ListCell   *lc;
 
-	switch (stmt->subtype)
-	{
-		case 'C':
-			if (IsA(stmt->def, Constraint) && ((Constraint *) stmt->def)->skip_validation)
-				return;
-			break;
-		case 'O':
-		case 'V':
-			break;
-		default:
-			return;
-	}
+	if (stmt->subtype == 'C' ?
+		IsA(stmt->def, Constraint) && ((Constraint *) stmt->def)->skip_validation :
+		stmt->subtype != 'O' && stmt->subtype != 'V')
+		return;
 	foreach(lc, concerned)
 		RefuseTypeChange(lfirst_oid(lc), psprintf("add constraints to domain %s",
 												  format_type_be(domain)));
