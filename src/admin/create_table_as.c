@@ -191,41 +191,40 @@ FollowColocated(CreateTableArgs *args, TupleDesc desc)
 	table_close(rel, NoLock);
 }
 
+/* "a (integer), b (text)": the bucket columns and their key classes. */
+static char *
+KeyText(const BucketSpec *spec, TupleDesc desc)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < spec->nkeys; i++)
+		appendStringInfo(&buf, "%s%s (%s)", i > 0 ? ", " : "",
+						 quote_identifier(NameStr(TupleDescAttr(desc, spec->sort[i].attnum - 1)->attname)),
+						 KeyClassName(spec->sort[i].keyclass));
+	return buf.data;
+}
+
 /* Raise an error unless per-bucket joins with the table named in colocate_with are possible. */
 static void
 CheckColocated(const CreateTableArgs *args, const BucketSpec *spec, TupleDesc desc)
 {
 	Relation	rel = table_open(args->colocate_with, NoLock);	/* by FollowColocated */
-	TupleDesc	other = RelationGetDescr(rel);
 	BucketSpec *with = TableOptionsGet(rel)->spec;
 	bool		fits = spec->nkeys == with->nkeys && spec->nbuckets == with->nbuckets;
 
 	for (int i = 0; fits && i < spec->nkeys; i++)
 		fits = KeyClassesMeet(spec->sort[i].keyclass, with->sort[i].keyclass);
 	if (!fits)
-	{
-		StringInfoData here;
-		StringInfoData there;
-
-		initStringInfo(&here);
-		initStringInfo(&there);
-		for (int i = 0; i < spec->nkeys; i++)
-			appendStringInfo(&here, "%s%s (%s)", i > 0 ? ", " : "",
-							 quote_identifier(NameStr(TupleDescAttr(desc, spec->sort[i].attnum - 1)->attname)),
-							 KeyClassName(spec->sort[i].keyclass));
-		for (int i = 0; i < with->nkeys; i++)
-			appendStringInfo(&there, "%s%s (%s)", i > 0 ? ", " : "",
-							 quote_identifier(NameStr(TupleDescAttr(other, with->sort[i].attnum - 1)->attname)),
-							 KeyClassName(with->sort[i].keyclass));
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("tables \"%s\" and \"%s\" would not be joined per bucket",
 						args->table->relname, RelationGetRelationName(rel)),
 				 errdetail("\"%s\" would have %d buckets by %s; \"%s\" has %d buckets by %s.",
-						   args->table->relname, spec->nbuckets, here.data,
-						   RelationGetRelationName(rel), with->nbuckets, there.data),
+						   args->table->relname, spec->nbuckets, KeyText(spec, desc),
+						   RelationGetRelationName(rel), with->nbuckets,
+						   KeyText(with, RelationGetDescr(rel))),
 				 errhint("The bucket columns must be of the same key classes, in the same order.")));
-	}
 	table_close(rel, NoLock);
 }
 
@@ -434,11 +433,11 @@ static int64
 LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid)
 {
 	bool		overwrite = args->mode == SAVE_OVERWRITE;
-	LoadState  *state;
+	LoadState  *state = NULL;
 	LoadTarget *target;
 	Relation	rel;
 	char	   *name;
-	int64		rows;
+	int64		rows = 0;
 
 	rel = table_open(relid, NoLock);
 	CheckSameSpec(args, rel);
@@ -447,34 +446,21 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 	if (overwrite)
 		CheckSameColumns(rel, query_desc);
 	target = LoadTargetCreate(rel, query_desc);
-	if (!args->with_data && !overwrite)
-	{
-		table_close(rel, NoLock);
-		return 0;
-	}
 	name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
 									  RelationGetRelationName(rel));
-
-	if (!overwrite)
+	if (overwrite)
+		CheckNothingNew(relid);
+	if (args->with_data)
 	{
-		state = LoadBegin(rel, maintenance_work_mem);
+		state = overwrite ? LoadBeginDetached(rel, maintenance_work_mem) :
+			LoadBegin(rel, maintenance_work_mem);
 		rows = LoadQueryRun(query, args->query, state, target);
-		table_close(rel, NoLock);
-		return rows;
 	}
-
-	CheckNothingNew(relid);
-	if (!args->with_data)
-	{
-		table_close(rel, NoLock);
-		Execute(psprintf("TRUNCATE ONLY %s", name));
-		return 0;
-	}
-	state = LoadBeginDetached(rel, maintenance_work_mem);
-	rows = LoadQueryRun(query, args->query, state, target);
 	table_close(rel, NoLock);
-	Execute(psprintf("TRUNCATE ONLY %s", name));
-	LoadSealDetached(state);
+	if (overwrite)
+		Execute(psprintf("TRUNCATE ONLY %s", name));
+	if (args->with_data && overwrite)
+		LoadSealDetached(state);
 	return rows;
 }
 
