@@ -134,6 +134,8 @@ write_table(TestTable *table, MemorySink *sink, BfCompression compression, int b
 	WrittenRun	written;
 	int64		size;
 	int			row = 0;
+	MemoryContext cxt;
+	MemoryContext old;
 
 	memset(&options, 0, sizeof(options));
 	options.file_id = FILE_ID;
@@ -144,7 +146,10 @@ write_table(TestTable *table, MemorySink *sink, BfCompression compression, int b
 	options.compression = compression;
 	options.block_rows = block_rows;
 	MemorySinkInit(sink);
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "writer", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cxt);
 	writer = FileWriterCreate(&sink->sink, &options);
+	MemoryContextSwitchTo(old);
 	for (int run = 0; run < nruns; run++)
 	{
 		int			end = table->nrows * (run + 1) / nruns;
@@ -156,13 +161,14 @@ write_table(TestTable *table, MemorySink *sink, BfCompression compression, int b
 			n = Min(n, end - row);
 			append_rows(writer, table, row, n);
 			if (max_memory)
-				*max_memory = Max(*max_memory, FileWriterMemory(writer));
+				*max_memory = Max(*max_memory, MemoryContextMemAllocated(cxt, true));
 		}
 		FileWriterEndRun(writer, &written);
 		if (written.rows != end - begin || written.bucket != run * 2)
 			ShimOk(false, "what the writer says about run %d", run);
 	}
 	size = FileWriterFinish(writer);
+	MemoryContextDelete(cxt);
 	if (size != (int64) sink->len)
 		ShimOk(false, "size of the file");
 }

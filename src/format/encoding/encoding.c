@@ -39,12 +39,6 @@ EncodeWorkInit(EncodeWork *work, MemoryContext cxt)
 	ByteBufferInit(&work->offsets, cxt);
 }
 
-size_t
-EncodeWorkMemory(const EncodeWork *work)
-{
-	return work->scaled.cap + work->codes.cap + work->table.cap + work->dict.cap + work->offsets.cap;
-}
-
 ChunkEncoding
 EncodeValues(const ColumnValues *values, EncodeWork *work, ByteBuffer *out)
 {

@@ -40,7 +40,6 @@ typedef struct EncodeWork
 } EncodeWork;
 
 extern void EncodeWorkInit(EncodeWork *work, MemoryContext cxt);
-extern size_t EncodeWorkMemory(const EncodeWork *work);
 
 /* What is known of a column of a block when it has been encoded. */
 typedef struct EncodedColumn

@@ -324,15 +324,3 @@ BlockBuilderReset(BlockBuilder *builder)
 	builder->nrows = 0;
 	builder->raw_bytes = 0;
 }
-
-size_t
-BlockBuilderMemory(const BlockBuilder *builder)
-{
-	size_t		bytes = EncodeWorkMemory(&builder->work);
-
-	bytes += builder->ncols * (sizeof(BuilderColumn) + sizeof(int) +
-							   (size_t) builder->cap_rows * (sizeof(Datum) + sizeof(bool)));
-	for (int i = 0; i < builder->nbyref; i++)
-		bytes += builder->cols[builder->byref[i]].data.cap;
-	return bytes;
-}

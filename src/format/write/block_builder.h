@@ -72,6 +72,4 @@ extern int64 BlockBuilderRawBytes(const BlockBuilder *builder);
 /* Forget the rows. */
 extern void BlockBuilderReset(BlockBuilder *builder);
 
-extern size_t BlockBuilderMemory(const BlockBuilder *builder);
-
 #endif							/* BF_BLOCK_BUILDER_H */

@@ -301,14 +301,6 @@ FileWriterBytes(FileWriter *writer)
 	return writer->position;
 }
 
-Size
-FileWriterMemory(FileWriter *writer)
-{
-	return BlockBuilderMemory(&writer->builder) + writer->raw.cap + writer->stored.cap +
-		writer->row_types.cap + writer->runs.cap + writer->blocks.cap + writer->keys.cap +
-		writer->chunks.cap + writer->stats.cap + writer->ncols * sizeof(FileColumn);
-}
-
 static void
 put_section(ByteBuffer *footer, SectionTag tag, uint32 flags, const void *payload, size_t len)
 {

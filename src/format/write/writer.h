@@ -53,9 +53,6 @@ extern void FileWriterEndRun(FileWriter *writer, WrittenRun *result);
 /* Bytes handed to the sink so far: where a file is closed and the next begun is the caller's matter. */
 extern int64 FileWriterBytes(FileWriter *writer);
 
-/* Memory held, in bytes. */
-extern Size FileWriterMemory(FileWriter *writer);
-
 /* Writes footer and tail; frees the writer.  Returns the file's size. */
 extern int64 FileWriterFinish(FileWriter *writer);
 
