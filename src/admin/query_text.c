@@ -162,22 +162,9 @@ QueryTextPlannable(const char *text)
 	return query;
 }
 
-static void
-ReceiverStartup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-static void
-ReceiverEnd(DestReceiver *self)
-{
-}
-
 void
 RowReceiverInit(DestReceiver *receiver, bool (*row) (TupleTableSlot *slot, DestReceiver *self))
 {
+	*receiver = *None_Receiver;
 	receiver->receiveSlot = row;
-	receiver->rStartup = ReceiverStartup;
-	receiver->rShutdown = ReceiverEnd;
-	receiver->rDestroy = ReceiverEnd;
-	receiver->mydest = DestNone;
 }
