@@ -177,14 +177,6 @@ SpecText(const ComparedTable *table)
 	return psprintf("%s is bucketed by %s, %d buckets", table->label, WordList(words), table->buckets);
 }
 
-/* Do the bucket columns have the same names, in whatever order? */
-static bool
-SameColumns(const ComparedTable *a, const ComparedTable *b)
-{
-	return list_difference(BucketColumns(a), BucketColumns(b)) == NIL &&
-		list_difference(BucketColumns(b), BucketColumns(a)) == NIL;
-}
-
 /*
  * The statement that makes a copy of one table bucketed like the other; NULL:
  * it has no columns of those names whose classes meet.
@@ -254,7 +246,9 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 {
 	ComparedTable *a = &tables[0];
 	ComparedTable *b = &tables[1];
-	bool		reordered = false;
+	List	   *acols;
+	List	   *bcols;
+	bool		reordered;
 	char	   *copy;
 	StringInfoData on;
 
@@ -296,7 +290,11 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 	}
 	rejection->detail = psprintf("%s; %s", SpecText(a), SpecText(b));
 	initStringInfo(&on);
-	reordered = SameColumns(a, b) && !equal(BucketColumns(a), BucketColumns(b));
+	/* the same names in another order? */
+	acols = BucketColumns(a);
+	bcols = BucketColumns(b);
+	reordered = !equal(acols, bcols) && list_difference(acols, bcols) == NIL &&
+		list_difference(bcols, acols) == NIL;
 	for (int k = 0; k < Min(a->spec->nkeys, b->spec->nkeys); k++)
 	{
 		if (!KeyClassesMeet(a->spec->sort[k].keyclass, b->spec->sort[k].keyclass))
@@ -307,8 +305,8 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 				rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
 		}
 		appendStringInfo(&on, "%s%s.%s = %s.%s", k > 0 ? " AND " : "",
-						 a->label, quote_identifier(strVal(list_nth(BucketColumns(a), k))),
-						 b->label, quote_identifier(strVal(list_nth(BucketColumns(b), k))));
+						 a->label, quote_identifier(strVal(list_nth(acols, k))),
+						 b->label, quote_identifier(strVal(list_nth(bcols, k))));
 	}
 	if (a->spec->nkeys != b->spec->nkeys)
 		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;

@@ -183,25 +183,23 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		LeafQual	qual;
 		List	   *values;
+		bool		batch;
 
 		if (rinfo->pseudoconstant)
 			continue;
-		if (!BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &values))
-		{
-			row_clauses = lappend(row_clauses, rinfo);
-			other_clauses = lappend(other_clauses, rinfo);
-		}
-		else if (LeafQualIsBucket(&qual))
+		batch = BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &values);
+		if (batch && LeafQualIsBucket(&qual))
 		{
 			/* core knows no statistics of it; we know its share */
 			bucket_share *= Min(1.0, (LeafQualIsArray(&qual) ?
 									  BfEstimateArrayLength(linitial(values)) : 1.0) / qual.modulus);
+			continue;
 		}
-		else
-		{
+		other_clauses = lappend(other_clauses, rinfo);
+		if (batch)
 			batch_clauses = lappend(batch_clauses, rinfo);
-			other_clauses = lappend(other_clauses, rinfo);
-		}
+		else
+			row_clauses = lappend(row_clauses, rinfo);
 	}
 	baserel->tuples = info->rows;
 	baserel->pages = (BlockNumber) Min(ceil(info->bytes / BLCKSZ), (double) MaxBlockNumber);
