@@ -38,7 +38,16 @@ PG_FUNCTION_INFO_V1(bucketfdw_verify);
 
 PGDLLEXPORT Datum bucketfdw_verify(PG_FUNCTION_ARGS);
 
-/* Where defects go, and the file they are found in. */
+/* What the last row of the blocks of a run so far was. */
+typedef struct LastRow
+{
+	bool		valid;
+	Datum	   *values;			/* over the sort columns; copies */
+	bool	   *nulls;
+	MemoryContext cxt;
+} LastRow;
+
+/* Where defects go, and the file and block they are looked for in. */
 typedef struct VerifyState
 {
 	ReturnSetInfo *rsinfo;
@@ -48,16 +57,13 @@ typedef struct VerifyState
 	const char *relname;		/* to be named in each defect, or NULL: the caller named it */
 	MemoryContext file_cxt;		/* reset after each file */
 	MemoryContext block_cxt;	/* reset after each block */
+	const ManifestFile *want;
+	FileReader *reader;
+	const FileRun *run;
+	int			block;
+	ColumnBuffer **buffers;		/* one for each sort column, one for all others in turn */
+	LastRow		last;
 } VerifyState;
-
-/* What the last row of the blocks of a run so far was. */
-typedef struct LastRow
-{
-	bool		valid;
-	Datum	   *values;			/* over the sort columns; copies */
-	bool	   *nulls;
-	MemoryContext cxt;
-} LastRow;
 
 /* Report a defect; bucket and block -1: unknown. */
 static void
@@ -84,7 +90,7 @@ Defect(VerifyState *state, int bucket, int block, const char *problem, const cha
  */
 static bool
 Attempt(VerifyState *state, int bucket, int block,
-		void (*work) (VerifyState *state, void *arg), void *arg)
+		void (*work) (VerifyState *state))
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -94,7 +100,7 @@ Attempt(VerifyState *state, int bucket, int block,
 	MemoryContextSwitchTo(cxt);
 	PG_TRY();
 	{
-		work(state, arg);
+		work(state);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -119,9 +125,10 @@ Attempt(VerifyState *state, int bucket, int block,
 
 /* Compare what the file says of itself with the manifest. */
 static void
-VerifyCounts(VerifyState *state, int file, FileReader *reader)
+VerifyCounts(VerifyState *state)
 {
-	const ManifestFile *want = &state->manifest->files[file];
+	const ManifestFile *want = state->want;
+	FileReader *reader = state->reader;
 	int			nruns = 0;
 
 	if (reader->source->size != want->bytes)
@@ -140,7 +147,7 @@ VerifyCounts(VerifyState *state, int file, FileReader *reader)
 	{
 		const ManifestRun *run = &state->manifest->runs[i];
 
-		if (run->file != file)
+		if (&state->manifest->files[run->file] != want)
 			continue;
 		nruns++;
 		if (run->run >= reader->nruns)
@@ -163,11 +170,13 @@ VerifyCounts(VerifyState *state, int file, FileReader *reader)
  * into keys.  At most one defect of each kind for a block.
  */
 static void
-VerifyRows(VerifyState *state, FileReader *reader, const FileRun *run, int block,
-		   const ColumnVector *keys, LastRow *last)
+VerifyRows(VerifyState *state, const ColumnVector *keys)
 {
-	const BucketSpec *spec = reader->spec;
-	int			nrows = reader->blocks[block].nrows;
+	const BucketSpec *spec = state->reader->spec;
+	const FileRun *run = state->run;
+	LastRow    *last = &state->last;
+	int			block = state->block;
+	int			nrows = state->reader->blocks[block].nrows;
 	int			nsort = spec->nsort;
 	int			maxatt = 0;
 	Datum	   *values[2];
@@ -239,24 +248,13 @@ VerifyRows(VerifyState *state, FileReader *reader, const FileRun *run, int block
 	}
 }
 
-/* A block, and what reading it takes. */
-typedef struct BlockWork
-{
-	FileReader *reader;
-	const FileRun *run;
-	int			block;
-	ColumnBuffer **buffers;
-	LastRow    *last;
-} BlockWork;
-
 /* Decode all columns of a block, then look at its rows. */
 static void
-VerifyBlock(VerifyState *state, void *arg)
+VerifyBlock(VerifyState *state)
 {
-	BlockWork  *work = arg;
-	FileReader *reader = work->reader;
-	ColumnBuffer **buffers = work->buffers;
-	int			block = work->block;
+	FileReader *reader = state->reader;
+	ColumnBuffer **buffers = state->buffers;
+	int			block = state->block;
 	ColumnVector *keys = palloc0(sizeof(ColumnVector) * reader->spec->nsort);
 	bool	   *is_key = palloc0(sizeof(bool) * reader->ncols);
 	ColumnVector other;
@@ -279,37 +277,35 @@ VerifyBlock(VerifyState *state, void *arg)
 		if (!is_key[col])
 			FileReaderDecode(reader, block, col, buffers[reader->spec->nsort], &other, &bytes);
 	}
-	VerifyRows(state, reader, work->run, block, keys, work->last);
+	VerifyRows(state, keys);
 }
 
 /* All blocks of a file. */
 static void
-VerifyBlocks(VerifyState *state, FileReader *reader)
+VerifyBlocks(VerifyState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->file_cxt);
-	ColumnBuffer **buffers = palloc(sizeof(ColumnBuffer *) * (reader->spec->nsort + 1));
-	LastRow		last = {false};
+	FileReader *reader = state->reader;
 
-	/* one for each sort column, one for all others in turn */
+	state->buffers = palloc(sizeof(ColumnBuffer *) * (reader->spec->nsort + 1));
 	for (int i = 0; i <= reader->spec->nsort; i++)
-		buffers[i] = ColumnBufferCreate(state->file_cxt, NULL);
-	last.cxt = AllocSetContextCreate(state->file_cxt, "bucketfdw last row", ALLOCSET_SMALL_SIZES);
+		state->buffers[i] = ColumnBufferCreate(state->file_cxt, NULL);
+	state->last.cxt = AllocSetContextCreate(state->file_cxt, "bucketfdw last row", ALLOCSET_SMALL_SIZES);
 
 	for (int r = 0; r < reader->nruns; r++)
 	{
-		FileRun    *run = &reader->runs[r];
+		const FileRun *run = state->run = &reader->runs[r];
 
-		last.valid = false;
+		state->last.valid = false;
 		for (int block = run->first_block; block < run->first_block + run->nblocks; block++)
 		{
-			BlockWork	work = {reader, run, block, buffers, &last};
-
+			state->block = block;
 			CHECK_FOR_INTERRUPTS();
 			MemoryContextSwitchTo(state->block_cxt);
 
 			/* after damage nothing is known about the rows in front of the next block */
-			if (!Attempt(state, run->bucket, block, VerifyBlock, &work))
-				last.valid = false;
+			if (!Attempt(state, run->bucket, block, VerifyBlock))
+				state->last.valid = false;
 			MemoryContextSwitchTo(state->file_cxt);
 			MemoryContextReset(state->block_cxt);
 		}
@@ -317,37 +313,29 @@ VerifyBlocks(VerifyState *state, FileReader *reader)
 	MemoryContextSwitchTo(old);
 }
 
-/* A file to be opened. */
-typedef struct FileWork
-{
-	const ManifestFile *want;
-	FileReader *reader;			/* the result */
-} FileWork;
-
 static void
-OpenFile(VerifyState *state, void *arg)
+OpenFile(VerifyState *state)
 {
-	FileWork   *work = arg;
 	Oid			relid = RelationGetRelid(state->rel);
 	FileSource *source = StoreOpen(relid, RelationGetRelationName(state->rel),
-								   work->want->file_id, work->want->first_bucket);
+								   state->want->file_id, state->want->first_bucket);
 
-	work->reader = FileReaderOpen(source, work->want->file_id, MyDatabaseId, relid);
+	state->reader = FileReaderOpen(source, state->want->file_id, MyDatabaseId, relid);
 }
 
 static void
-VerifyFile(VerifyState *state, int file, bool quick)
+VerifyFile(VerifyState *state, const ManifestFile *file, bool quick)
 {
-	FileWork	work = {&state->manifest->files[file]};
 	MemoryContext old = MemoryContextSwitchTo(state->file_cxt);
 
-	state->path = StorePath(MyDatabaseId, RelationGetRelid(state->rel), work.want->file_id,
-							work.want->first_bucket);
-	if (Attempt(state, -1, -1, OpenFile, &work))
+	state->want = file;
+	state->path = StorePath(MyDatabaseId, RelationGetRelid(state->rel), file->file_id,
+							file->first_bucket);
+	if (Attempt(state, -1, -1, OpenFile))
 	{
-		VerifyCounts(state, file, work.reader);
+		VerifyCounts(state);
 		if (!quick)
-			VerifyBlocks(state, work.reader);
+			VerifyBlocks(state);
 	}
 
 	/* closes the file too */
@@ -384,7 +372,7 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 	for (int i = 0; i < state->manifest->nfiles; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		VerifyFile(state, i, quick);
+		VerifyFile(state, &state->manifest->files[i], quick);
 	}
 
 	/* until the files are read: the snapshot keeps dead ones on disk */
