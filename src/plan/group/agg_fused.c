@@ -194,7 +194,7 @@ AdvanceCost(const AggOutputs *outputs, BucketAggMode mode)
 
 /* A path without its costs. */
 static CustomPath *
-MakeCustomPath(RelOptInfo *output_rel, PathTarget *target, Path *child, List *private)
+MakeCustomPath(RelOptInfo *output_rel, PathTarget *target, Path *child, List *private, List *sides)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -204,7 +204,7 @@ MakeCustomPath(RelOptInfo *output_rel, PathTarget *target, Path *child, List *pr
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_agg_path_methods;
 	path->custom_paths = list_make1(child);
-	path->custom_private = private;
+	path->custom_private = lappend(private, sides);
 	return path;
 }
 
@@ -245,11 +245,10 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 	double		rows = sides != NIL ? CountedRows(input->path) : input_rel->rows;
 	CustomPath *path = MakeCustomPath(output_rel, target, child,
 									  list_make5(outputs->outputs, outputs->inputs, having, keys,
-												 list_make2_int(mode, stage)));
+												 list_make2_int(mode, stage)), sides);
 	double		work = AdvanceCost(outputs, mode) +
 		list_length(columns) * (mode == BUCKET_AGG_HASHED ? HASH_COST : 2 * ADVANCE_COST);
 
-	path->custom_private = lappend(path->custom_private, sides);
 	path->path.parallel_safe = output_rel->consider_parallel && !input->holds_routed;
 	path->path.rows = ngroups;
 	path->path.total_cost = child->total_cost + ngroups * cpu_tuple_cost +
@@ -362,8 +361,7 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	}
 	path = MakeCustomPath(grouped_rel, grouped_rel->reltarget, gather,
 						  list_make5(outputs->outputs, NIL, having, NIL,
-									 list_make2_int(mode, BUCKET_AGG_FINAL)));
-	path->custom_private = lappend(path->custom_private, NIL);
+									 list_make2_int(mode, BUCKET_AGG_FINAL)), NIL);
 	path->path.rows = ngroups;
 	path->path.startup_cost = gather->total_cost +
 		rows * cpu_operator_cost * (outputs->naggs + list_length(columns));
@@ -592,11 +590,10 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.scanrelid = 0;
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = list_make5(roles, columns, args, filters,
-									   KeyColumns(child, kind, list_nth(private, PATH_KEYS)));
-	cscan->custom_private = lappend(cscan->custom_private, list_make1_int(kind));
-	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_MODE));
-	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_SIDES));
+	cscan->custom_private = list_concat(list_make5(roles, columns, args, filters,
+												   KeyColumns(child, kind, list_nth(private, PATH_KEYS))),
+										list_make3(list_make1_int(kind), list_nth(private, PATH_MODE),
+												   list_nth(private, PATH_SIDES)));
 	cscan->methods = &bucket_agg_scan_methods;
 	return (Plan *) cscan;
 }

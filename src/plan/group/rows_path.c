@@ -292,7 +292,8 @@ PlanBucketRows(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	CustomScan *cscan = makeNode(CustomScan);
 	Plan	   *child = linitial(custom_plans);
 	BatchSourceKind kind = KindOfChild(child);
-	List	   *exprs = list_nth(best_path->custom_private, PATH_EXPRS);
+	List	   *private = best_path->custom_private;
+	List	   *exprs = list_nth(private, PATH_EXPRS);
 	List	   *columns = AddColumns(AddColumns(NIL, (Node *) rel->reltarget->exprs), (Node *) exprs);
 	List	   *places = NIL;
 	ListCell   *lc;
@@ -320,13 +321,11 @@ PlanBucketRows(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->scan.scanrelid = 0;
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_private = list_make5(list_make1_int(kind), KeyColumns(child, kind, columns),
-									   KeyColumns(child, kind, list_nth(best_path->custom_private, PATH_KEYS)),
-									   places, list_nth(best_path->custom_private, PATH_OPERATORS));
-	cscan->custom_private = lappend(cscan->custom_private,
-									list_nth(best_path->custom_private, PATH_NULLS_FIRST));
-	cscan->custom_private = lappend(cscan->custom_private,
-									list_nth(best_path->custom_private, PATH_FILE_ORDER));
+	cscan->custom_private = list_concat(list_make5(list_make1_int(kind), KeyColumns(child, kind, columns),
+												   KeyColumns(child, kind, list_nth(private, PATH_KEYS)),
+												   places, list_nth(private, PATH_OPERATORS)),
+										list_make2(list_nth(private, PATH_NULLS_FIRST),
+												   list_nth(private, PATH_FILE_ORDER)));
 	cscan->methods = &bucket_rows_scan_methods;
 	return (Plan *) cscan;
 }

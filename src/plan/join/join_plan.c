@@ -42,16 +42,13 @@ JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *
 {
 	List	   *relids = NIL;
 	int			relid = -1;
-	List	   *result;
 
 	while ((relid = bms_next_member(outerrel->relids, relid)) >= 0)
 		relids = lappend_int(relids, relid);
-	result = list_make5(list_make1_int(jointype), FirstVars(outer), FirstVars(inner),
-						clauses->residual, clauses->otherquals);
-	result = lappend(result, relids);
-	result = lappend(result, output_keys);
-	result = lappend(result, list_make2_int(outer->routed, inner->routed));
-	return lappend(result, list_make1_int(split));
+	return list_concat(list_make5(list_make1_int(jointype), FirstVars(outer), FirstVars(inner),
+								  clauses->residual, clauses->otherquals),
+					   list_make4(relids, output_keys, list_make2_int(outer->routed, inner->routed),
+								  list_make1_int(split)));
 }
 
 JoinType
@@ -269,12 +266,11 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	}
 
 	/* no range table index may stand in custom_private: setrefs does not adjust it */
-	cscan->custom_private = list_make5(list_nth(private, PATH_TYPE),
-									   KeyColumns(outer_plan, outer_kind, outer_keys),
-									   KeyColumns(inner_plan, inner_kind, inner_keys),
-									   sides, columns);
-	cscan->custom_private = lappend(cscan->custom_private,
-									list_make2_int(outer_kind, inner_kind));
-	cscan->custom_private = lappend(cscan->custom_private, list_nth(private, PATH_SPLIT));
+	cscan->custom_private = list_concat(list_make5(list_nth(private, PATH_TYPE),
+												   KeyColumns(outer_plan, outer_kind, outer_keys),
+												   KeyColumns(inner_plan, inner_kind, inner_keys),
+												   sides, columns),
+										list_make2(list_make2_int(outer_kind, inner_kind),
+												   list_nth(private, PATH_SPLIT)));
 	return (Plan *) cscan;
 }

@@ -351,7 +351,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 			(found.code == rejection->code && rejection->detail == NULL))
 			*rejection = found;
 	}
-	if (Rank(rejection->code) < Rank(REASON_BUCKET_COLUMN_ORDER))
+	if (Rank(rejection->code) <= Rank(REASON_OUTER_JOIN_POSITION))
 		return;
 
 	for (int k = 0; k < outer->nkeys; k++)
@@ -364,9 +364,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 			missing = lappend(missing, k < nkeys ?
 							  psprintf("%s = %s", name, KeyExprLabel(root, linitial(inner->vars[k]))) : name);
 	}
-	if (Rank(rejection->code) <= Rank(REASON_OUTER_JOIN_POSITION))
-		return;
-	else if (matched != NULL && outer->nkeys != inner->nkeys)
+	if (matched != NULL && outer->nkeys != inner->nkeys)
 	{
 		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
 		rejection->detail = InputsText(join, outer, inner);
