@@ -139,20 +139,6 @@ DescribeSpec(const BucketSpec *spec, TupleDesc desc)
 					BucketSpecBucketBy(spec, desc), spec->nbuckets, BucketSpecSortBy(spec, desc));
 }
 
-/* Is there a column of that name? */
-static bool
-HasColumn(TupleDesc desc, const char *name)
-{
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped && strcmp(NameStr(att->attname), name) == 0)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Take the number of buckets from colocate_with and, when the query has
  * columns of these names, the bucket columns.
@@ -178,7 +164,7 @@ FollowColocated(CreateTableArgs *args, TupleDesc desc)
 		{
 			const char *name = NameStr(TupleDescAttr(other, spec->sort[i].attnum - 1)->attname);
 
-			if (!HasColumn(desc, name))
+			if (SPI_fnumber(desc, name) <= 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						 errmsg("bucket_by is needed"),

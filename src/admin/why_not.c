@@ -197,7 +197,7 @@ CopyLike(const ComparedTable *table, const ComparedTable *like)
 							like->spec->sort[k++].keyclass))
 			return NULL;
 	}
-	return BucketedCopyStatement(relid, BucketColumns(like), NIL, like->buckets);
+	return BucketedCopyStatement(relid, BucketColumns(like), NIL, like->buckets, 0);
 }
 
 /* The type both columns can be cast to without a change of what is equal; InvalidOid: none is known. */
@@ -238,7 +238,7 @@ CompareTypes(ComparedTable *tables, int k, Rejection *rejection)
 	rejection->hint = psprintf("Make a copy with type %s in place of %s: %s", format_type_be(common),
 							   wrong->label,
 							   BucketedCopyStatement(RelationGetRelid(wrong->rel), BucketColumns(wrong),
-													 types, wrong->buckets));
+													 types, wrong->buckets, 0));
 }
 
 static void

@@ -232,10 +232,10 @@ BucketRowsPath(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input,
 	List	   *file_order;
 
 	if (!bms_is_empty(rel->lateral_relids) || !OnlyColumns(target->exprs) ||
-		(order != NULL && !OnlyColumns(order->exprs)))
+		!OnlyColumns(order->exprs))
 		return NULL;
 	path = makeNode(CustomPath);
-	file_order = order != NULL && order->exprs != NIL ? FileOrder(rel, input, order) : NIL;
+	file_order = order->exprs != NIL ? FileOrder(rel, input, order) : NIL;
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = rel;
 	path->path.pathtarget = target;
@@ -245,7 +245,7 @@ BucketRowsPath(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input,
 	path->path.total_cost = input->path->total_cost + target->cost.startup +
 		rel->rows * (ROW_COST * cpu_tuple_cost + target->cost.per_tuple);
 	BfAddDisabledNodes(&path->path, input->path);
-	if (order != NULL && order->exprs != NIL && file_order == NIL)
+	if (order->exprs != NIL && file_order == NIL)
 	{
 		double		keys = estimate_num_groups(root, FirstVars(input), rel->rows, NULL, NULL);
 		double		key_rows = Max(1.0, rel->rows / Max(keys, 1.0));
@@ -260,9 +260,8 @@ BucketRowsPath(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input,
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &bucket_rows_path_methods;
 	path->custom_paths = list_make1(input->path);
-	path->custom_private = list_make5(FirstVars(input), order ? order->exprs : NIL,
-									  order ? order->operators : NIL,
-									  order ? order->nulls_first : NIL, file_order);
+	path->custom_private = list_make5(FirstVars(input), order->exprs, order->operators,
+									  order->nulls_first, file_order);
 	if (workers > 0)
 		MakePartial((Path *) path, path->path.startup_cost, workers);
 	return (Path *) path;

@@ -39,9 +39,9 @@ extern bool RowOrderAddGroups(PlannerInfo *root, RelOptInfo *rel, const BucketIn
 extern bool RowOrderAddPathkeys(RelOptInfo *rel, RowOrder *order, List *pathkeys);
 
 /*
- * The path that gives rel's target so (order NULL: the rows of a key in any
- * order), for one process or, with workers > 0, for each of several.  NULL
- * when the target needs more than columns.  Not added to anything.
+ * The path that gives rel's target so, for one process or, with workers > 0,
+ * for each of several.  NULL when the target needs more than columns.  Not
+ * added to anything.
  */
 extern Path *BucketRowsPath(PlannerInfo *root, RelOptInfo *rel, const BucketInput *input,
 							const RowOrder *order, int workers);

@@ -60,7 +60,7 @@ CopyForGroups(PlannerInfo *root, List *exprs, int nbuckets)
 	if (columns == NIL)
 		return NULL;
 	return psprintf("Make a copy bucketed by what is grouped by: %s",
-					BucketedCopyStatement(planner_rt_fetch(varno, root)->relid, columns, NIL, nbuckets));
+					BucketedCopyStatement(planner_rt_fetch(varno, root)->relid, columns, NIL, nbuckets, 0));
 }
 
 /* No key is named by the grouping: is one hidden in an expression, or lost in an outer join? */
@@ -103,14 +103,6 @@ IsHashed(const Path *path)
 		(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED);
 }
 
-static const char *
-PathName(const Path *path)
-{
-	if (IsHashed(path))
-		return "a hashed aggregation";
-	return IsA(path, AggPath) ? "a sorted aggregation" : "a sort";
-}
-
 /* What the cheapest way of grouping by buckets costs. */
 static Cost
 CheapestGrouping(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
@@ -144,7 +136,9 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 	{
 		case REASON_NONE:
 			rejection->code = REASON_COST;
-			rejection->detail = psprintf("%s is estimated to cost less", PathName(chosen));
+			rejection->detail = psprintf("%s is estimated to cost less",
+										 IsHashed(chosen) ? "a hashed aggregation" :
+										 IsA(chosen, AggPath) ? "a sorted aggregation" : "a sort");
 			rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost,
 										CheapestGrouping(root, input_rel, output_rel, distinct,
 														 input, &order));

@@ -116,7 +116,7 @@ CastCopy(PlannerInfo *root, const KeySide *side, const BucketInput *input, Oid t
 			break;
 		}
 	}
-	return BucketedCopyStatement(relid, columns, types, (int) input->nbuckets);
+	return BucketedCopyStatement(relid, columns, types, (int) input->nbuckets, 0);
 }
 
 /* The types of an equality whose sides are both the k-th key. */

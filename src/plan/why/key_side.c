@@ -164,7 +164,7 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 		types = lappend(types, KeyClassOfType(getBaseType(found->vartype)) != KEYCLASS_NONE ? NULL :
 						format_type_be(getBaseType(exprType(linitial(input->vars[k])))));
 	}
-	return BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets);
+	return BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets, 0);
 }
 
 
@@ -204,6 +204,7 @@ CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
 	for (int i = 0; i < 2; i++)
 	{
 		Oid			relid = TableOfColumn(root, columns[i]);
+		String	   *column;
 
 		if (!OidIsValid(relid) || UnbucketableReason(root, columns[i], &ignored))
 			return NULL;
@@ -211,9 +212,9 @@ CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
 		if (i == 1 && relid == first && columns[0]->varattno == columns[1]->varattno)
 			return psprintf("Make a copy that is bucketed by the joined column and read it on both sides: %s",
 							(char *) linitial(statements));
-		statements = lappend(statements,
-							 BucketedCopyStatementNth(relid, list_make1(makeString(get_attname(relid, columns[i]->varattno, false))),
-													  NIL, nbuckets, relid == first ? 1 : 0));
+		column = makeString(get_attname(relid, columns[i]->varattno, false));
+		statements = lappend(statements, BucketedCopyStatement(relid, list_make1(column), NIL, nbuckets,
+															   relid == first ? 1 : 0));
 		first = relid;
 	}
 	return psprintf("Make copies of both that are bucketed by the joined columns: %s", WordList(statements));

@@ -68,7 +68,7 @@ static char *
 CopyHint(Oid relid, const BucketedLeaf *like)
 {
 	return psprintf("Make a copy of %s and attach it as partition in its place: %s", NameOf(relid),
-					BucketedCopyStatement(relid, like->columns, NIL, (int) like->spec->nbuckets));
+					BucketedCopyStatement(relid, like->columns, NIL, (int) like->spec->nbuckets, 0));
 }
 
 bool

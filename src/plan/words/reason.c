@@ -233,13 +233,7 @@ CastColumns(Oid relid, List *columns, List *types)
 }
 
 char *
-BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets)
-{
-	return BucketedCopyStatementNth(relid, columns, types, nbuckets, 0);
-}
-
-char *
-BucketedCopyStatementNth(Oid relid, List *columns, List *types, int nbuckets, int nth)
+BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets, int nth)
 {
 	char	   *copy = FreeName(relid, nth);
 	char	   *list = "*";

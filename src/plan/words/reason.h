@@ -95,7 +95,6 @@ extern char *WordList(List *words);
  * what they are cast to.  The copy gets a name that is free; the nth such
  * name, from 0, for several copies of one table.
  */
-extern char *BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets);
-extern char *BucketedCopyStatementNth(Oid relid, List *columns, List *types, int nbuckets, int nth);
+extern char *BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets, int nth);
 
 #endif							/* BF_REASON_H */
