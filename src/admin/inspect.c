@@ -8,13 +8,9 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
-#include "access/xlog.h"
 #include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
-#include "catalog/pg_class_d.h"
 #include "catalog/pg_type_d.h"
-#include "commands/extension.h"
 #include "compat.h"
 #include "fmgr.h"
 #include "format/file_format.h"
@@ -28,9 +24,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/varlena.h"
 

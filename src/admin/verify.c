@@ -20,7 +20,6 @@
 #include "fmgr.h"
 #include "format/read/reader.h"
 #include "funcapi.h"
-#include "load/load.h"
 #include "miscadmin.h"
 #include "storage/directory.h"
 #include "storage/file_store.h"

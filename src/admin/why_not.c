@@ -17,7 +17,6 @@
 #include "plan/why/plan_report.h"
 #include "plan/why/reasons.h"
 #include "storage/manifest.h"
-#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"

@@ -18,15 +18,12 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/planner.h"
 #include "optimizer/prep.h"
-#include "optimizer/tlist.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
 #include "plan/key/join_keys.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/scan_path.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 /*

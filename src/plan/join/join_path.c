@@ -5,11 +5,8 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "exec/join/bucket_join.h"
-#include "guc.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
 #include "plan/join/join_check.h"
 #include "plan/join/join_cost.h"
 #include "plan/join/join_path.h"

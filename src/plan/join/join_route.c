@@ -7,8 +7,6 @@
 
 #include "compat.h"
 #include "guc.h"
-#include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
 #include "plan/join/join_check.h"
 #include "utils/lsyscache.h"
 

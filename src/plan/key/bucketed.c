@@ -9,7 +9,6 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "plan/key/bucketed.h"
 #include "plan/key/key_expr.h"

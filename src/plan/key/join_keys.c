@@ -13,7 +13,6 @@
 #include "access/stratnum.h"
 #include "compat.h"
 #include "fmgr.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"

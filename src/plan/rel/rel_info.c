@@ -16,13 +16,11 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
-#include "optimizer/restrictinfo.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/rel_info.h"
 #include "storage/manifest.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 
 /* handing a row to the executor, in units of cpu_tuple_cost */

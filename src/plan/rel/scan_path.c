@@ -11,7 +11,6 @@
 
 #include <math.h>
 
-#include "access/stratnum.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "exec/scan/ordered_scan.h"

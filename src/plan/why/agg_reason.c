@@ -5,16 +5,12 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
-#include "plan/key/key_expr.h"
 #include "plan/why/key_side.h"
 #include "plan/why/reasons.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 /* What the query groups by. */

@@ -13,7 +13,6 @@
 #include "compat.h"
 #include "guc.h"
 #include "miscadmin.h"
-#include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
