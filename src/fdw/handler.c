@@ -6,7 +6,6 @@
 
 #include "access/reloptions.h"
 #include "catalog/pg_foreign_table.h"
-#include "commands/defrem.h"
 #include "fdw/modify.h"
 #include "fdw/scan.h"
 #include "fmgr.h"

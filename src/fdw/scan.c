@@ -20,13 +20,11 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
-#include "optimizer/restrictinfo.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/pair_limit.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"
 #include "plan/why/plan_report.h"
-#include "storage/manifest.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "load/load_internal.h"
-#include "utils/memutils.h"
 
 /* rows of commands before this one are seen */
 static CommandId

@@ -7,7 +7,6 @@
 #include "rows/row_buffer.h"
 #include "rows/row_sort.h"
 #include "rows/spill_file.h"
-#include "utils/memutils.h"
 
 #define CHUNK_SIZE	(sizeof(RowBucket) * ROW_CHUNK_BUCKETS)
 

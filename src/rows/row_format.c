@@ -9,8 +9,6 @@
 #include "catalog/pg_attribute.h"
 #include "compat.h"
 #include "rows/row_format.h"
-#include "utils/memutils.h"
-#include "vector/key_vector.h"
 
 static int
 ColumnWidth(const RowColumn *col)

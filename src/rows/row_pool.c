@@ -11,7 +11,6 @@
 
 #include "port/pg_bitutils.h"
 #include "rows/row_pool.h"
-#include "utils/memutils.h"
 
 /* slabs: the first is small, so that a statement of one row takes little; each one doubles what there is */
 #define SLAB_MIN	1024

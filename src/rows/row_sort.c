@@ -7,7 +7,6 @@
 
 #include "miscadmin.h"
 #include "rows/row_sort.h"
-#include "utils/memutils.h"
 
 /* below this many entries a comparison sort is faster than counting */
 #define RADIX_MIN_ROWS 192

@@ -8,7 +8,6 @@
 #include "compat.h"
 #include "rows/spill_file.h"
 #include "storage/file_store.h"
-#include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 

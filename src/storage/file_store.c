@@ -23,7 +23,6 @@
 #include "storage/file_store.h"
 #include "storage/pending.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 /* bytes collected before they are written */

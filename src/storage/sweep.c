@@ -11,7 +11,6 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"

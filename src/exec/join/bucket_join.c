@@ -14,7 +14,6 @@
 #include "exec/join/bucket_join_state.h"
 #include "exec/source/source_of.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 

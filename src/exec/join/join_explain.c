@@ -10,7 +10,6 @@
 #include "exec/join/bucket_join_state.h"
 #include "nodes/makefuncs.h"
 #include "parser/parsetree.h"
-#include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
 /* The name of the k-th key of a side of a join. */

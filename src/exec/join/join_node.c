@@ -10,7 +10,6 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "rows/row_slot.h"
-#include "utils/memutils.h"
 
 /* MergeSideNext */
 static Batch *

@@ -11,7 +11,6 @@
 #include "exec/scan/merge/run_merge.h"
 #include "guc.h"
 #include "miscadmin.h"
-#include "storage/file_store.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 

@@ -7,7 +7,6 @@
 
 #include "exec/scan/scan_node_private.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 /* Equal keys stand together only if all files were laid out by one hash of the same number of keys. */
 static void

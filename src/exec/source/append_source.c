@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 /* rows of a merged batch */
 #define APPEND_ROWS 2048

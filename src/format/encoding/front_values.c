@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "format/encoding/encoding.h"
-#include "utils/memutils.h"
 
 /* so many neighbours decide whether prefixes repeat */
 #define FRONT_TRIAL		256

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "format/encoding/int_index.h"
-#include "utils/memutils.h"
 
 /* of deltas the value at every so many is kept, and so many are read at a time; a multiple of 8 */
 #define GROUP_VALUES	64

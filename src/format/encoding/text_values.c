@@ -7,7 +7,6 @@
 
 #include "format/encoding/encoding.h"
 #include "spec/murmur.h"
-#include "utils/memutils.h"
 
 /* after so many values a dictionary must have proved useful */
 #define DICT_TRIAL		1024

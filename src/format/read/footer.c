@@ -13,7 +13,6 @@
 #include "format/stats/stat_value.h"
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
-#include "utils/memutils.h"
 
 /* the first read at the end of a file: the footer of most files fits */
 #define TAIL_READ_BYTES (32 * 1024)

@@ -11,7 +11,6 @@
 
 #include "format/read/packed_column.h"
 #include "format/read/reader_private.h"
-#include "utils/memutils.h"
 
 struct PackedColumn
 {

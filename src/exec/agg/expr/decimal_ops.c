@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "exec/agg/expr/decimal_ops.h"
-#include "utils/memutils.h"
 #include "vector/numeric_int.h"
 
 /* Run a statement for each of the rows, whose number is "row". */

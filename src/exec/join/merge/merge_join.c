@@ -17,7 +17,6 @@
 #include "postgres.h"
 
 #include "exec/join/merge/merge_join_state.h"
-#include "exec/join/merge/merge_single.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "vector/merge_search.h"

@@ -5,8 +5,6 @@
 #include "postgres.h"
 
 #include "exec/scan/block/block_cursor.h"
-#include "format/stats/block_stats.h"
-#include "guc.h"
 #include "miscadmin.h"
 #include "storage/file_store.h"
 #include "utils/memutils.h"

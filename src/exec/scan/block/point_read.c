@@ -14,7 +14,6 @@
 
 #include "exec/scan/block/block_cursor.h"
 #include "format/read/packed_column.h"
-#include "guc.h"
 #include "miscadmin.h"
 
 /* of more values (IN) than this a block is searched as a whole */

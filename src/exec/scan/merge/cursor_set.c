@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "exec/scan/merge/cursor_set.h"
-#include "utils/memutils.h"
 
 void
 CursorSetAllocate(LeafReader *leaf, int n)

@@ -15,7 +15,6 @@
 #include "exec/scan/merge/merge_window_private.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "utils/memutils.h"
 
 /* bits of a digit, at most; two digits are sorted by */
 #define DIGIT_BITS 11
