@@ -6,6 +6,7 @@
 
 #include "miscadmin.h"
 #include "rows/row_merge.h"
+#include "storage/temp_file.h"
 #include "utils/memutils.h"
 
 #define READ_BUFFER_MIN (8 * 1024)
@@ -66,7 +67,7 @@ ReaderFill(RunReader *reader, Size need)
 	want = Min(reader->size - rest, (Size) reader->unread);
 	if (rest + want < need)
 		elog(ERROR, "temporary run ends early");
-	SpillFileRead(reader->run->file, reader->buffer + rest, want, reader->offset);
+	TempFileRead(reader->run->file->vfd, reader->buffer + rest, want, reader->offset);
 	reader->offset += want;
 	reader->unread -= want;
 	reader->filled += want;

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "rows/spill.h"
+#include "storage/temp_file.h"
 
 /*
  * So many bytes are written at once: a system call for each 8 kB, as BufFile
@@ -30,7 +31,7 @@ WriteRun(RowPool *pool, RowMerge *merge, SpillFile *spill)
 	do { \
 		if (used + (len) > WRITE_BYTES) \
 		{ \
-			SpillFileWrite(spill, buffer, used, run->offset + run->bytes); \
+			TempFileWrite(spill->vfd, buffer, used, run->offset + run->bytes); \
 			run->bytes += used; \
 			used = 0; \
 		} \
@@ -41,7 +42,7 @@ WriteRun(RowPool *pool, RowMerge *merge, SpillFile *spill)
 		} \
 		else \
 		{ \
-			SpillFileWrite(spill, data, len, run->offset + run->bytes); \
+			TempFileWrite(spill->vfd, data, len, run->offset + run->bytes); \
 			run->bytes += (len); \
 		} \
 	} while (0)
@@ -62,7 +63,7 @@ WriteRun(RowPool *pool, RowMerge *merge, SpillFile *spill)
 		}
 	}
 #undef PUT
-	SpillFileWrite(spill, buffer, used, run->offset + run->bytes);
+	TempFileWrite(spill->vfd, buffer, used, run->offset + run->bytes);
 	run->bytes += used;
 	pfree(buffer);
 	spill->end = run->offset + run->bytes;

@@ -27,10 +27,8 @@ typedef struct SpillRun
 	int64		bytes;
 } SpillRun;
 
-/* A new file that lives as long as the transaction, unless closed. */
+/* A new file, written and read with storage/temp_file.h, that lives as long as the transaction, unless closed. */
 extern SpillFile *SpillFileCreate(RowPool *pool);
-extern void SpillFileWrite(SpillFile *spill, const char *data, Size len, off_t offset);
-extern void SpillFileRead(SpillFile *spill, char *data, Size len, off_t offset);
 
 extern void SpillRunFree(SpillRun *run);
 

@@ -4,20 +4,13 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "lib/ilist.h"
-#include "storage/fd.h"
 #include "storage/file_image.h"
+#include "storage/temp_file.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
-#include "utils/wait_event.h"
-
 
 /* bytes written to it at once */
 #define WRITE_BYTES (256 * 1024)
-
-/* longest single read call */
-#define MAX_IO_BYTES (1024 * 1024 * 1024)
 
 struct FileImage
 {
@@ -52,48 +45,11 @@ static dlist_head images = DLIST_STATIC_INIT(images);
 /* Counts transactions that had images: contexts may outlive what they pinned. */
 static uint64 transaction = 0;
 
-/* A temporary file that lives as long as the transaction, whatever subtransaction this is. */
-static void
-OpenFile(FileImage *image)
-{
-	ResourceOwner old = CurrentResourceOwner;
-
-	PrepareTempTablespaces();
-	PG_TRY();
-	{
-		CurrentResourceOwner = TopTransactionResourceOwner;
-		image->vfd = OpenTemporaryFile(false);
-	}
-	PG_FINALLY();
-	{
-		CurrentResourceOwner = old;
-	}
-	PG_END_TRY();
-}
-
 static void
 WriteOut(FileImage *image, const char *data, Size len)
 {
-	while (len > 0)
-	{
-		int			n;
-
-		errno = 0;
-		n = FileWrite(image->vfd, unconstify(char *, data), Min(len, MAX_IO_BYTES), image->written,
-					  WAIT_EVENT_BUFFILE_WRITE);
-		if (n <= 0)
-		{
-			/* nothing was written: that the disk is full is all it can be */
-			if (errno == 0)
-				errno = ENOSPC;
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not write to temporary file: %m")));
-		}
-		image->written += n;
-		data += n;
-		len -= n;
-	}
+	TempFileWrite(image->vfd, data, len, image->written);
+	image->written += len;
 }
 
 /* FileSink's write */
@@ -103,7 +59,7 @@ ImageWrite(FileSink *sink, const void *data, size_t len)
 	FileImage  *image = (FileImage *) sink;
 
 	if (image->vfd < 0 && image->used + len > IMAGE_MEMORY)
-		OpenFile(image);
+		image->vfd = TempFileOpen();
 	if (image->vfd >= 0 && image->used + len > WRITE_BYTES)
 	{
 		WriteOut(image, image->data, image->used);
@@ -219,17 +175,11 @@ ImageRead(FileSource *source, void *buf, size_t len, uint64 offset)
 	FileImage  *image = ((ImageSource *) source)->image;
 	char	   *dest = buf;
 
-	while (len > 0 && offset < (uint64) image->written)
+	if (offset < (uint64) image->written)
 	{
-		Size		want = Min(Min(len, image->written - offset), MAX_IO_BYTES);
-		int			n = FileRead(image->vfd, dest, want, (off_t) offset, WAIT_EVENT_BUFFILE_READ);
+		Size		n = Min(len, image->written - offset);
 
-		if (n < 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read from temporary file: %m")));
-		if (n == 0)
-			elog(ERROR, "temporary file ends early");
+		TempFileRead(image->vfd, dest, n, (off_t) offset);
 		dest += n;
 		offset += n;
 		len -= n;

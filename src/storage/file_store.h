@@ -44,13 +44,6 @@ extern void StoreSync(void);
 extern FileSource *StoreOpen(Oid relid, const char *relname, uint64 file_id, int first_bucket);
 extern void StoreClose(FileSource *source);
 
-/*
- * Error unless the volume keeps bucketfdw.min_free_space free after a write of
- * len bytes: other parts of the server must not run out of space.  always:
- * look now, not only every few MB.  relid InvalidOid: for temporary files.
- */
-extern void StoreCheckSpace(Oid relid, size_t len, bool always);
-
 /* Path of a file relative to the data directory, palloc'd. */
 extern char *StorePath(Oid dboid, Oid relid, uint64 file_id, int first_bucket);
 
