@@ -48,6 +48,9 @@ typedef enum KeyForm
 	KEYFORM_VARLENA
 } KeyForm;
 
+/* Less than, equal to or greater than 0, as a is to b. */
+typedef int (*KeyComparison) (Datum a, Datum b);
+
 /* What a class is, for all that do not have to be as fast as KeySort64. */
 typedef struct KeyClassInfo
 {
@@ -62,7 +65,7 @@ typedef struct KeyClassInfo
 	uint32		(*hash) (KeyClass keyclass, Oid typid, Datum value, uint32 seed);
 
 	/* not of INT64: its functions are KeySort64 */
-	int			(*compare) (Datum a, Datum b);
+	KeyComparison compare;
 	int64		(*image) (Datum value);
 } KeyClassInfo;
 

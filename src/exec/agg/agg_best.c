@@ -36,8 +36,8 @@ SameBytes(Datum a, Datum b)
  * The same by reference, which are varlena all.  "owned" says whether the cell's value is its own:
  * one that points into the batch costs nothing when the next one is better.
  */
-static inline void
-KeepPointer(const BatchAgg *agg, AggCell *cell, Datum value, bool *owned)
+static pg_attribute_always_inline void
+KeepPointer(KeyComparison compare, bool max, AggCell *cell, Datum value, bool *owned)
 {
 	int			c;
 
@@ -45,8 +45,8 @@ KeepPointer(const BatchAgg *agg, AggCell *cell, Datum value, bool *owned)
 	{
 		if (value == cell->u.best.value)
 			return;
-		c = KeyCompare(agg->keyclass, agg->type, value, agg->type, cell->u.best.value);
-		if (agg->fn == &max_agg ? c < 0 : c > 0)
+		c = compare(value, cell->u.best.value);
+		if (max ? c < 0 : c > 0)
 			return;
 		if (c == 0 && SameBytes(value, cell->u.best.value))
 			return;
@@ -72,9 +72,13 @@ static void
 KeepAllPointers(const BatchAgg *agg, AggCell *cell, const ColumnVector *vec, const uint16 *rows,
 				int from, int to)
 {
+	KeyComparison compare = KeyClasses[agg->keyclass].compare;
+	bool		max = agg->fn == &max_agg;
+	AggCell		local = *cell;
 	bool		owned = cell->count > 0;
 
-	FOR_EACH_VALUE(from, to, KeepPointer(agg, cell, vec->values[row], &owned));
+	FOR_EACH_VALUE(from, to, KeepPointer(compare, max, &local, vec->values[row], &owned));
+	*cell = local;
 	if (!owned && cell->count > 0)
 		OwnBest(agg, cell);
 }
@@ -96,6 +100,8 @@ Scatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
 		const AggVector *vector, const uint16 *rows, int n)
 {
 	const ColumnVector *vec = vector->column;
+	KeyComparison compare = KeyClasses[agg->keyclass].compare;
+	bool		max = agg->fn == &max_agg;
 
 	if (KeyClassIsFixed(agg->keyclass))
 		ADD_EACH(KeepFixed);
@@ -106,7 +112,7 @@ Scatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
 						   Datum		before = cell->u.best.value;
 						   bool		owned = cell->count > 0;
 
-						   KeepPointer(agg, cell, vec->values[row], &owned);
+						   KeepPointer(compare, max, cell, vec->values[row], &owned);
 						   if (cell->u.best.value != before)
 							   OwnBest(agg, cell);
 					   });
