@@ -430,6 +430,23 @@ INSERT INTO tb VALUES (4, 4);
 COMMIT;
 SELECT array_agg(k ORDER BY k) FROM tb;
 
+-- rows of one command in two tables, never read before they were sealed there
+CREATE TABLE parts (k int, v int) PARTITION BY LIST (v);
+CREATE FOREIGN TABLE parts_1 PARTITION OF parts FOR VALUES IN (1) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
+CREATE FOREIGN TABLE parts_2 PARTITION OF parts FOR VALUES IN (2) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
+BEGIN;
+INSERT INTO parts VALUES (1, 1), (2, 1), (3, 2);
+SAVEPOINT a;
+SELECT count(*) FROM tb;
+SELECT files('parts_1') + files('parts_2') AS sealed;
+ROLLBACK TO a;
+SELECT files('parts_1') + files('parts_2') AS sealed;
+SET LOCAL max_parallel_workers_per_gather = 0;
+SELECT array_agg(k ORDER BY k) FROM parts;
+SELECT array_agg(k ORDER BY k) FROM parts_1;
+COMMIT;
+SELECT array_agg(k ORDER BY k) FROM parts;
+
 -- a function of the leader whose own query would have workers, while the rows of the query with workers wait
 CREATE TABLE numbers AS SELECT generate_series(1, 20000) AS k;
 ANALYZE numbers;

@@ -271,7 +271,7 @@ LoadDropImages(const RowSet *set)
 	{
 		WaitingImage *image = lfirst(lc);
 
-		if (set->id == 0 || image->set != set->id)
+		if (image->set != set->id)
 			continue;
 		bf_load.images = foreach_delete_current(bf_load.images, lc);
 		ImageRelease(image->image);
@@ -302,10 +302,8 @@ LoadPutAside(LoadState *state, RowSet *set, bool goes_on)
 		LoadDropImages(set);
 		RowSetMerge(next, set);
 		set = next;
-		set->id = 0;
-	}
-	if (set->id == 0)
 		set->id = ++bf_load.last_id;
+	}
 	set->next = state->older;
 	state->older = set;
 }
@@ -343,6 +341,7 @@ BeginCommand(LoadState *state, CommandId cid)
 	if (state->open != NULL && state->open->nrows == 0)
 		return;
 	set = RowSetCreate(&bf_load.pool, state->layout);
+	set->id = ++bf_load.last_id;
 	if (last != NULL && last->max_cid != cid)
 	{
 		LoadTakeOut(state, last);
