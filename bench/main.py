@@ -16,7 +16,6 @@ PARTS = {
     "growth": "the join from 1 million rows on, doubled up to --growth-max; memory",
     "sides": "20 million with 2 million and with 2 thousand (as --rows has it), one, both or no side bucketed",
     "skew": "half of all rows on one key, and 0.9 of them on five, with one and two processes",
-    "keyed": "DISTINCT ON: rows of one key together, in an order",
     "graph": "edges with the vertices at their source and at their end",
     "tpch": "the 22 queries of TPC-H",
 }

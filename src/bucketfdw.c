@@ -7,7 +7,6 @@
 #include "compat.h"
 #include "exec/agg/bucket_agg.h"
 #include "exec/join/bucket_join.h"
-#include "exec/keyed/bucket_rows.h"
 #include "exec/scan/scan_node.h"
 #include "fmgr.h"
 #include "guc.h"
@@ -27,6 +26,5 @@ _PG_init(void)
 	ScanNodeInit();
 	BucketJoinInit();
 	BucketAggInit();
-	BucketRowsInit();
 	PlanHooksInit();
 }

@@ -97,19 +97,11 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 						   nulls_first)
 #endif
 
-/* the btree strategy of a pathkey */
-#if PG_VERSION_NUM >= 180000
-#define BfPathkeyStrategy(pathkey) \
-	((pathkey)->pk_cmptype == COMPARE_GT ? BTGreaterStrategyNumber : BTLessStrategyNumber)
-#else
-#define BfPathkeyStrategy(pathkey) ((pathkey)->pk_strategy)
-#endif
-
-/* pathkeys of aggregates with DISTINCT or ORDER BY, which from 16 on expect their input so */
+/* do aggregates with DISTINCT or ORDER BY expect their input sorted, as they may from 16 on? */
 #if PG_VERSION_NUM >= 160000
-#define BfAggregatePathkeys(root) list_copy_tail((root)->group_pathkeys, (root)->num_groupby_pathkeys)
+#define BfAggregatesPresorted(root) (list_length((root)->group_pathkeys) > (root)->num_groupby_pathkeys)
 #else
-#define BfAggregatePathkeys(root) (NIL)
+#define BfAggregatesPresorted(root) (false)
 #endif
 
 /* a provider must hand the join's clauses back from 17 on, or one-time filters are lost */

@@ -43,32 +43,24 @@ OrderedScanDescribe(int ncols, const SortColumn *cols)
 	return order;
 }
 
-BucketSpec *
-OrderedScanSpec(Relation rel, List *order)
+OrderedScan *
+OrderedScanCreate(Relation rel, List *order)
 {
+	OrderedScan *scan = palloc0(sizeof(OrderedScan));
 	TupleDesc	desc = RelationGetDescr(rel);
 	int			n = list_length(order) / 2;
-	BucketSpec *want = palloc0(BucketSpecSize(n));
 
-	want->nsort = n;
+	scan->want = palloc0(BucketSpecSize(n));
+	scan->want->nsort = n;
 	for (int i = 0; i < n; i++)
 	{
-		SortColumn *col = &want->sort[i];
+		SortColumn *col = &scan->want->sort[i];
 
 		col->attnum = (AttrNumber) list_nth_int(order, 2 * i);
 		col->flags = (uint8) list_nth_int(order, 2 * i + 1);
 		col->typid = getBaseType(TupleDescAttr(desc, col->attnum - 1)->atttypid);
 		col->keyclass = KeyClassOfType(col->typid);
 	}
-	return want;
-}
-
-OrderedScan *
-OrderedScanCreate(Relation rel, List *order)
-{
-	OrderedScan *scan = palloc0(sizeof(OrderedScan));
-
-	scan->want = OrderedScanSpec(rel, order);
 	return scan;
 }
 

@@ -26,9 +26,6 @@ typedef struct OrderedScan OrderedScan;
 /* The order for fdw_private: column number and flags (BF_SORT_*), one after the other. */
 extern List *OrderedScanDescribe(int ncols, const SortColumn *cols);
 
-/* The spec of which that list tells the sort columns; nothing else of it is set. */
-extern BucketSpec *OrderedScanSpec(Relation rel, List *order);
-
 /* Make the state from that list, for a scan of rel. */
 extern OrderedScan *OrderedScanCreate(Relation rel, List *order);
 

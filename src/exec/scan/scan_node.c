@@ -341,18 +341,6 @@ CheckOrder(BatchSource *source, List *keys)
 	}
 }
 
-static bool
-SortedBy(BatchSource *source, List *order)
-{
-	BucketScanState *scan = ScanOf(source);
-
-	if (scan->want == NULL)
-		scan->want = OrderedScanSpec(scan->ss->ss_currentRelation, order);
-	scan->merge_by = scan->want && ManifestCommonOrder(scan->manifest, scan->want) == scan->want->nsort ?
-		scan->want->nsort : 0;
-	return scan->merge_by > 0;
-}
-
 static void
 Want(BatchSource *source, int wants)
 {
@@ -400,8 +388,7 @@ OpenUnit(BatchSource *source, int ngroups, const Unit *unit)
 	UnitPart	part = BatchSourcePart(source, unit);
 
 	ScanNodeStart(scan);
-	LeafOpenGroup(scan->leaf, ngroups, unit->group,
-				  scan->merge_by > 0 ? scan->merge_by : source->nkeys, &part);
+	LeafOpenGroup(scan->leaf, ngroups, unit->group, source->nkeys, &part);
 }
 
 static void
@@ -534,7 +521,6 @@ static const BatchSourceOps scan_source_ops = {
 	.column = Column,
 	.attribute = Attribute,
 	.check_order = CheckOrder,
-	.sorted_by = SortedBy,
 	.want = Want,
 	.start = Start,
 	.buckets = Buckets,

@@ -48,8 +48,6 @@ typedef struct BucketScanState
 	bool		sorted;			/* rows come from it, not from batches */
 
 	bool		countable;		/* batch by batch: as LeafReaderCountRows */
-	BucketSpec *want;			/* batch by batch: an order of files that is asked for */
-	int			merge_by;		/* sort columns by which units are merged; 0: the keys */
 
 	int			cluster;		/* key columns whose equal values stand together; 0: none */
 	UnitQueue	queue;			/* then, the buckets */

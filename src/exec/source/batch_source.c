@@ -114,12 +114,6 @@ BatchSourceColumn(const BatchSource *source, int column)
 	return col;
 }
 
-bool
-BatchSourceSortedBy(BatchSource *source, List *order)
-{
-	return source->ops->sorted_by && source->ops->sorted_by(source, order);
-}
-
 void
 BatchSourceWant(BatchSource *source, int wants)
 {

@@ -44,7 +44,6 @@ typedef struct BatchSourceOps
 	/* the value, in a row of a batch, of a column that is none of the batch (may be NULL) */
 	Datum		(*attribute) (BatchSource *source, Batch *batch, int row, int column);
 	void		(*check_order) (BatchSource *source, List *keys);	/* may be NULL */
-	bool		(*sorted_by) (BatchSource *source, List *order);	/* may be NULL: never */
 	void		(*want) (BatchSource *source, int wants);	/* may be NULL */
 
 	void		(*start) (BatchSource *source);
@@ -125,12 +124,6 @@ extern int	BatchSourceColumn(const BatchSource *source, int column);
 
 /* Is it a column that batches do not have, so that its values must be asked for row by row? */
 extern bool BatchSourceIsAttribute(const BatchSource *source, int column);
-
-/*
- * Do the rows of each unit come in this order, of files; see OrderedScanSpec?
- * Then units opened from now on are merged by it.  After BatchSourceStart.
- */
-extern bool BatchSourceSortedBy(BatchSource *source, List *order);
 
 /* Tell what the reader can do with or without (WANT_*), in addition to what was told; before BatchSourceStart. */
 extern void BatchSourceWant(BatchSource *source, int wants);

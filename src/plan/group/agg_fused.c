@@ -502,6 +502,12 @@ FusedHashed(const Path *path)
 	return linitial_int(mode) == BUCKET_AGG_HASHED && lsecond_int(mode) != BUCKET_AGG_PARTIAL;
 }
 
+List *
+GroupingClauses(PlannerInfo *root, bool distinct)
+{
+	return distinct ? BfDistinctClause(root) : BfGroupClause(root);
+}
+
 Path *
 FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 				  bool distinct, const BucketInput *input, bool partial)
@@ -510,7 +516,7 @@ FusedGroupingPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 	/* core leaves the distinct relation's own target empty */
 	PathTarget *target = distinct ? input_rel->reltarget : output_rel->reltarget;
 	List	   *having = distinct ? NIL : (List *) root->parse->havingQual;
-	List	   *exprs = get_sortgrouplist_exprs(distinct ? BfDistinctClause(root) : BfGroupClause(root),
+	List	   *exprs = get_sortgrouplist_exprs(GroupingClauses(root, distinct),
 												root->processed_tlist);
 	AggOutputs	outputs;
 	Path	   *path;

@@ -14,6 +14,9 @@
  */
 extern void FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel);
 
+/* What is grouped by, or what DISTINCT compares, without what is redundant. */
+extern List *GroupingClauses(PlannerInfo *root, bool distinct);
+
 /*
  * The BucketAggregate path of a GROUP BY or DISTINCT by exactly the keys of
  * an input, not added to anything; partial: in several processes, each with

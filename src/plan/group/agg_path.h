@@ -5,7 +5,6 @@
 #ifndef BF_AGG_PATH_H
 #define BF_AGG_PATH_H
 
-#include "plan/group/rows_path.h"
 #include "plan/key/bucketed.h"
 #include "plan/words/reason.h"
 
@@ -16,10 +15,10 @@ extern void GroupPathsAdd(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 /*
  * Can the rows of input_rel be grouped in the order in which buckets give
  * them?  *input is then the way to deliver them, else the one that came
- * nearest, or NULL; *order how the rows of each key must be sorted for it.
+ * nearest, or NULL.
  */
 extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel,
-								  bool distinct, BucketInput **input, RowOrder *order);
+								  bool distinct, BucketInput **input);
 
 /*
  * The paths of a grouping that GroupingCheck allows, not added to anything;
@@ -28,7 +27,6 @@ extern BucketReason GroupingCheck(PlannerInfo *root, RelOptInfo *input_rel,
  * in the workers when the query is a subquery.
  */
 extern List *GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-						   bool distinct, const BucketInput *input, const RowOrder *order,
-						   bool partial);
+						   bool distinct, const BucketInput *input, bool partial);
 
 #endif							/* BF_AGG_PATH_H */

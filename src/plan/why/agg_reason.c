@@ -99,22 +99,35 @@ IsHashed(const Path *path)
 		(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED);
 }
 
-/* What the cheapest way of grouping by buckets costs. */
-static Cost
-CheapestGrouping(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
-				 bool distinct, BucketInput *input, const RowOrder *order)
+/* The rows can be grouped by buckets: what is there against it? */
+static void
+CostReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
+		   List *exprs, const BucketInput *input, const Path *chosen, Rejection *rejection)
 {
 	Cost		cheapest = -1;
 	ListCell   *lc;
 
-	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, order, false))
+	foreach(lc, GroupingPaths(root, input_rel, output_rel, distinct, input, false))
 	{
 		Path	   *path = lfirst(lc);
 
 		if (cheapest < 0 || path->total_cost < cheapest)
 			cheapest = path->total_cost;
 	}
-	return cheapest;
+	if (cheapest < 0)
+	{
+		rejection->code = REASON_PARTITIONED;
+		rejection->detail = "rows of partitions are grouped together by BucketAggregate only, which does not take an aggregate of this query";
+		rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
+		return;
+	}
+	rejection->code = REASON_COST;
+	rejection->detail = psprintf("%s is estimated to cost less",
+								 IsHashed(chosen) ? "a hashed aggregation" :
+								 IsA(chosen, AggPath) ? "a sorted aggregation" : "a sort");
+	rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost, cheapest);
+	rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
+							   IsHashed(chosen) ? "enable_hashagg" : "enable_sort");
 }
 
 void
@@ -124,22 +137,13 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 	List	   *exprs = get_sortgrouplist_exprs(distinct ? root->parse->distinctClause :
 												root->parse->groupClause, root->processed_tlist);
 	BucketInput *input;
-	RowOrder	order;
 
 	memset(rejection, 0, sizeof(*rejection));
-	rejection->code = GroupingCheck(root, input_rel, distinct, &input, &order);
+	rejection->code = GroupingCheck(root, input_rel, distinct, &input);
 	switch (rejection->code)
 	{
 		case REASON_NONE:
-			rejection->code = REASON_COST;
-			rejection->detail = psprintf("%s is estimated to cost less",
-										 IsHashed(chosen) ? "a hashed aggregation" :
-										 IsA(chosen, AggPath) ? "a sorted aggregation" : "a sort");
-			rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost,
-										CheapestGrouping(root, input_rel, output_rel, distinct,
-														 input, &order));
-			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
-									   IsHashed(chosen) ? "enable_hashagg" : "enable_sort");
+			CostReason(root, input_rel, output_rel, distinct, exprs, input, chosen, rejection);
 			break;
 		case REASON_DISABLED:
 			DisabledReason("bucketfdw.enable_bucketagg", rejection);
@@ -156,9 +160,10 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 			break;
 		case REASON_GROUP_KEY_SUPERSET:
-			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s; of these, what is no bucket column is volatile, has a subquery or is of a type without an order",
+			rejection->detail = psprintf("rows are bucketed by %s, grouped by %s: a key may have rows of several groups",
 										 KeyNames(root, input), GroupNames(root, exprs));
-			rejection->hint = "Group by columns, or by expressions that are the same each time.";
+			rejection->hint = psprintf("If all rows of a key are of one group, group by %s alone, and show max() of the rest.",
+									   KeyNames(root, input));
 			break;
 		case REASON_TYPE_CLASS:
 			rejection->detail = "the grouping compares the bucket column as another type";
@@ -177,16 +182,16 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->hint = "If the aggregates can be computed in two steps, group by the bucket columns in a subquery, and its rows once more above it.";
 			break;
 		case REASON_ORDERED_AGGREGATE:
-			rejection->detail = "an aggregate has DISTINCT or ORDER BY of something that is volatile or has a subquery";
-			rejection->hint = "Aggregate columns, or expressions that are the same each time.";
+			rejection->detail = "PostgreSQL sorts the rows below the aggregation for an aggregate with DISTINCT or ORDER BY";
+			rejection->hint = "With SET enable_presorted_aggregate = off; the aggregate sorts the rows of its group itself.";
 			break;
 		case REASON_SET_RETURNING:
 			rejection->detail = "a set-returning function stands in the SELECT list";
 			rejection->hint = "Group in a subquery with OFFSET 0 and call the function above it.";
 			break;
 		case REASON_DISTINCT_ON:
-			rejection->detail = "DISTINCT ON takes the first row by something that is volatile or has a subquery";
-			rejection->hint = "Order by columns, or by expressions that are the same each time.";
+			rejection->detail = "DISTINCT ON takes the first row by an order, and buckets give their rows by key only";
+			rejection->hint = "If sort_by begins with the columns of ORDER BY, a scan of the table gives rows in that order.";
 			break;
 		case REASON_DISTINCT_OF_GROUPS:
 			rejection->detail = "DISTINCT is applied to the result of aggregates, groups or window functions";

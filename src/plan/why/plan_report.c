@@ -357,7 +357,7 @@ ReadsBuckets(Path *path)
 	path = linitial(PathChildren(path));
 	while (IsA(path, ProjectionPath))
 		path = ((ProjectionPath *) path)->subpath;
-	return IsBucketJoinPath(path, &jointype) || IsBucketRowsPath(path) ||
+	return IsBucketJoinPath(path, &jointype) ||
 		(IsA(path, ForeignPath) && BucketRelInfoGet(path->parent) != NULL);
 }
 
@@ -387,7 +387,7 @@ VisitAgg(Walk *walk, Path *path)
 		used = FusedByKey(path);
 	else
 		used = ((IsA(path, AggPath) && ((AggPath *) path)->aggstrategy == AGG_SORTED) ||
-				IsA(path, GroupPath)) && ReadsBuckets(path);
+				IsA(path, GroupPath) || IsA(path, UpperUniquePath)) && ReadsBuckets(path);
 	if (!used)
 		GroupingReason(root, input, path->parent, distinct, path, &rejection);
 	AddRow(walk, "aggregate", RelationTitle(root, input->relids), NULL, used,
