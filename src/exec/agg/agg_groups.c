@@ -9,8 +9,9 @@
 #include "postgres.h"
 
 #include "exec/agg/agg_groups.h"
-#include "exec/agg/kept_key.h"
 #include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
 #include "vector/merge_search.h"
 
 struct AggGroups
@@ -36,8 +37,10 @@ struct AggGroups
 	int			stretch;		/* the next one of the batch */
 
 	bool		carried;		/* the aggregates hold a group that began in a batch now gone */
-	KeptKey		key;			/* its key */
-	Datum	   *first;			/* its columns, in the memory of the key */
+	MemoryContext carried_cxt;	/* of what follows */
+	Datum	   *key;			/* its key */
+	bool	   *key_null;
+	Datum	   *first;			/* its columns */
 	bool	   *first_null;
 };
 
@@ -61,7 +64,10 @@ AggGroupsCreate(BatchSource *input, UnitQueue *queue, const BatchAgg *aggs, AggC
 	groups->shown = palloc0(Max(ncolumns, 1) * sizeof(ColumnVector *));
 	KeyVectorInit(&groups->keys, input->nkeys, input->keycols, input->keyclasses,
 				  input->keytypes);
-	KeptKeyInit(&groups->key, input);
+	groups->carried_cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw carried group",
+												ALLOCSET_SMALL_SIZES);
+	groups->key = palloc(input->nkeys * sizeof(Datum));
+	groups->key_null = palloc(input->nkeys * sizeof(bool));
 	groups->first = palloc(Max(ncolumns, 1) * sizeof(Datum));
 	groups->first_null = palloc(Max(ncolumns, 1) * sizeof(bool));
 	return groups;
@@ -75,20 +81,54 @@ Advance(AggGroups *groups, int from, int to)
 									groups->keys.rows, from, to);
 }
 
+/* A batch column of a row, copied into the current context. */
+static void
+CopyColumn(const BatchSource *input, int col, const ColumnVector *vec, int row,
+		   Datum *value, bool *isnull)
+{
+	*isnull = vec->nulls && vec->nulls[row];
+	*value = *isnull ? (Datum) 0 :
+		datumCopy(vec->values[row], input->typbyval[col], input->typlen[col]);
+}
+
 /* Keep the group of an entry, whose batch ends. */
 static void
 Carry(AggGroups *groups, int entry)
 {
-	int			row = KeyVectorRow(&groups->keys, entry);
+	const KeyVector *keys = &groups->keys;
+	int			row = KeyVectorRow(keys, entry);
 	MemoryContext oldcxt;
 
-	KeptKeySet(&groups->key, groups->input, &groups->keys, entry);
-	oldcxt = MemoryContextSwitchTo(groups->key.cxt);
+	MemoryContextReset(groups->carried_cxt);
+	oldcxt = MemoryContextSwitchTo(groups->carried_cxt);
+	for (int k = 0; k < keys->nkeys; k++)
+		CopyColumn(groups->input, keys->cols[k], &keys->batch->cols[keys->cols[k]], row,
+				   &groups->key[k], &groups->key_null[k]);
 	for (int c = 0; c < groups->ncolumns; c++)
-		KeptKeyCopyColumn(groups->input, groups->columns[c], groups->shown[c], row,
-						  &groups->first[c], &groups->first_null[c]);
+		CopyColumn(groups->input, groups->columns[c], groups->shown[c], row,
+				   &groups->first[c], &groups->first_null[c]);
 	MemoryContextSwitchTo(oldcxt);
 	groups->carried = true;
+}
+
+/* Does an entry have the key of the carried group?  NULLs are equal. */
+static bool
+CarriedGoesOn(const AggGroups *groups, int entry)
+{
+	const KeyVector *keys = &groups->keys;
+	int			row = KeyVectorRow(keys, entry);
+
+	for (int k = 0; k < keys->nkeys; k++)
+	{
+		const ColumnVector *vec = &keys->batch->cols[keys->cols[k]];
+		bool		isnull = vec->nulls && vec->nulls[row];
+
+		if (isnull != groups->key_null[k] ||
+			(!isnull && KeyCompare(keys->classes[k], keys->types[k], groups->key[k],
+								   keys->types[k], vec->values[row]) != 0))
+			return false;
+	}
+	return true;
 }
 
 /* Give the carried group away. */
@@ -141,7 +181,7 @@ AddStretches(AggGroups *groups)
 		if (stretch->begins)
 		{
 			AggCountedFinish(groups->counted);
-			if (groups->carried && !KeptKeyGoesOn(&groups->key, &groups->keys, groups->pos))
+			if (groups->carried && !CarriedGoesOn(groups, groups->pos))
 				return true;
 			if (!groups->carried)
 			{
@@ -188,7 +228,7 @@ AggGroupsNext(AggGroups *groups, Datum *values, bool *nulls)
 			}
 			if (groups->carried && groups->batch->nstretches == 0)
 			{
-				if (!KeptKeyGoesOn(&groups->key, keys, 0))
+				if (!CarriedGoesOn(groups, 0))
 					return ShowCarried(groups, values, nulls);
 				groups->pos = EndOfGroup(keys, 0);
 				Advance(groups, 0, groups->pos);
