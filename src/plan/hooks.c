@@ -11,13 +11,11 @@
 #include "plan/group/agg_path.h"
 #include "plan/hooks.h"
 #include "plan/join/join_path.h"
-#include "plan/key/bucketed.h"
 #include "plan/rel/table_stats.h"
 #include "plan/why/plan_report.h"
 #include "utils/selfuncs.h"
 
 static get_relation_stats_hook_type prev_relation_stats = NULL;
-static set_rel_pathlist_hook_type prev_rel_pathlist = NULL;
 static set_join_pathlist_hook_type prev_join_pathlist = NULL;
 static create_upper_paths_hook_type prev_upper_paths = NULL;
 
@@ -28,16 +26,6 @@ RelationStats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, Variable
 	if (prev_relation_stats && prev_relation_stats(root, rte, attnum, vardata))
 		return true;
 	return TableStatsOf(root, rte, attnum, vardata);
-}
-
-/* The paths of a base relation are there. */
-static void
-RelPathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
-{
-	if (prev_rel_pathlist)
-		prev_rel_pathlist(root, rel, rti, rte);
-	if (bf_enable)
-		BucketedPartitionsNote(root, rel);
 }
 
 /* The paths of a join of two relations, in this order, are there. */
@@ -69,8 +57,6 @@ PlanHooksInit(void)
 {
 	prev_relation_stats = get_relation_stats_hook;
 	get_relation_stats_hook = RelationStats;
-	prev_rel_pathlist = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = RelPathlist;
 	prev_join_pathlist = set_join_pathlist_hook;
 	set_join_pathlist_hook = JoinPathlist;
 	prev_upper_paths = create_upper_paths_hook;

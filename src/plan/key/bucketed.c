@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -341,15 +340,4 @@ BucketInputAdd(RelOptInfo *joinrel, BucketInput *input)
 	}
 	if (list_length(bucketed->inputs) < MAX_INPUTS)
 		bucketed->inputs = lappend(bucketed->inputs, input);
-}
-
-void
-BucketedPartitionsNote(PlannerInfo *root, RelOptInfo *rel)
-{
-	Query	   *parse = root->parse;
-
-	if (bf_enable_bucketagg && rel->reloptkind == RELOPT_BASEREL &&
-		rel->part_rels != NULL && !IS_DUMMY_REL(rel) &&
-		(parse->groupClause != NIL || parse->distinctClause != NIL))
-		(void) BucketInputs(root, rel);
 }

@@ -30,13 +30,6 @@ typedef struct BucketInput
 	bool		holds_routed;	/* that is so of this or of an input below: for one process only */
 } BucketInput;
 
-/*
- * What an Append of partitions gives is decided when it is made.  For those
- * who group its rows it is made while the target is columns, when the paths of
- * the partitioned table are, before expressions of the SELECT list come into it.
- */
-extern void BucketedPartitionsNote(PlannerInfo *root, RelOptInfo *rel);
-
 /* The ways to deliver a base or join relation; NIL when there is none. */
 extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
 
