@@ -109,6 +109,20 @@ CREATE TRIGGER t4 AFTER INSERT ON strict FOR EACH STATEMENT EXECUTE FUNCTION cta
 SELECT bucketfdw.create_table_as('strict', 'SELECT g AS k FROM generate_series(12, 14) g', mode => 'append');
 SELECT * FROM cta_log;
 SELECT k, d, v, g FROM strict ORDER BY k;
+-- so too when the contents are replaced by rows of their own
+TRUNCATE cta_log;
+SELECT bucketfdw.create_table_as('strict', 'SELECT k + 1 AS k, v FROM strict WHERE k <> 1', mode => 'overwrite');
+SELECT bucketfdw.create_table_as('strict', 'SELECT k + 1 AS k, d, v FROM strict WHERE k <> 1', mode => 'overwrite');
+SELECT * FROM cta_log;
+SELECT k, d, v, g FROM strict ORDER BY k;
+-- rows that are stored as they come, and queries that change data
+CREATE FOREIGN TABLE needed (k int NOT NULL, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
+SELECT bucketfdw.create_table_as('needed', 'SELECT 1 AS k, NULL AS v', mode => 'append');
+SELECT bucketfdw.create_table_as('needed', 'SELECT NULL::int AS k, ''x'' AS v', mode => 'append');
+SELECT bucketfdw.create_table_as('needed', 'WITH gone AS (DELETE FROM cta_log RETURNING what) SELECT 2 AS k, max(what) AS v FROM gone', mode => 'append');
+SELECT bucketfdw.create_table_as('needed', 'WITH kept AS (INSERT INTO cta_log VALUES (''new'') RETURNING what) SELECT what AS v, 3 AS k FROM kept', mode => 'append');
+SELECT n.*, l.what FROM needed n LEFT JOIN cta_log l ON l.what = n.v ORDER BY n.k;
+DROP FOREIGN TABLE needed;
 
 -- overwrite: keeps the table, reads itself, is undone by rollback
 CREATE VIEW cta_view AS SELECT sum(amount) FROM cta;

@@ -337,44 +337,48 @@ CheckSameSpec(const CreateTableArgs *args, Relation rel)
 				 errhint("Leave out compression and compression_level, or change them with ALTER FOREIGN TABLE ... OPTIONS.")));
 }
 
-/* overwrite replaces the contents, not the table: the columns must be the same. */
+/*
+ * The table must have the columns of the query.  When its contents are
+ * replaced, the query must have those of the table, except what the table
+ * computes itself.
+ */
 static void
-CheckSameColumns(Relation rel, TupleDesc query_desc)
+CheckColumns(Relation rel, TupleDesc query_desc, bool overwrite)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	int			s = 0;
+	const char *unknown = NULL;
 	bool		same = true;
 
+	for (int i = 0; i < query_desc->natts; i++)
+	{
+		Form_pg_attribute given = TupleDescAttr(query_desc, i);
+		AttrNumber	attnum = get_attnum(RelationGetRelid(rel), NameStr(given->attname));
+
+		if (attnum <= 0)
+			unknown = NameStr(given->attname);
+		else if (getBaseType(TupleDescAttr(desc, attnum - 1)->atttypid) != getBaseType(given->atttypid))
+			same = false;
+	}
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		Form_pg_attribute other;
 
-		if (att->attisdropped)
-			continue;
-		other = s < query_desc->natts ? TupleDescAttr(query_desc, s) : NULL;
-		if (other == NULL || strcmp(NameStr(att->attname), NameStr(other->attname)) != 0)
-		{
-			/* the table computes it itself */
-			if (att->attgenerated || att->attidentity)
-				continue;
-			same = false;
-			break;
-		}
-		if (att->atttypid != other->atttypid && getBaseType(att->atttypid) != getBaseType(other->atttypid))
-		{
-			same = false;
-			break;
-		}
-		s++;
+		same &= att->attisdropped || att->attgenerated || att->attidentity ||
+			SPI_fnumber(query_desc, NameStr(att->attname)) > 0;
 	}
-	if (!same || s < query_desc->natts)
+	if (overwrite && (!same || unknown != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
 				 errmsg("bucketed table \"%s\" has other columns than the query", RelationGetRelationName(rel)),
 				 errdetail("The table has (%s); the query has (%s).",
 						   ColumnsText(desc), ColumnsText(query_desc)),
 				 errhint("Make the query give the columns of the table, or drop the table first.")));
+	if (unknown != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", unknown,
+						RelationGetRelationName(rel)),
+				 errhint("The columns of the query are matched to those of the table by name.")));
 }
 
 /*
@@ -395,13 +399,7 @@ CheckNothingNew(Oid relid)
 	now = ManifestRead(relid, GetLatestSnapshot());
 	same = seen->nfiles == now->nfiles;
 	for (int i = 0; same && i < seen->nfiles; i++)
-	{
-		bool		found = false;
-
-		for (int j = 0; !found && j < now->nfiles; j++)
-			found = seen->files[i].file_id == now->files[j].file_id;
-		same = found;
-	}
+		same = seen->files[i].file_id == now->files[i].file_id;
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -416,28 +414,23 @@ static int64
 LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid)
 {
 	bool		overwrite = args->mode == SAVE_OVERWRITE;
+	Relation	rel = table_open(relid, NoLock);
 	LoadState  *state = NULL;
-	LoadTarget *target;
-	Relation	rel;
-	char	   *name;
+	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												  RelationGetRelationName(rel));
 	int64		rows = 0;
 
-	rel = table_open(relid, NoLock);
 	CheckSameSpec(args, rel);
 	if (OidIsValid(args->colocate_with))
 		CheckColocated(args, TableOptionsGet(rel)->spec, RelationGetDescr(rel));
-	if (overwrite)
-		CheckSameColumns(rel, query_desc);
-	target = LoadTargetCreate(rel, query_desc);
-	name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-									  RelationGetRelationName(rel));
+	CheckColumns(rel, query_desc, overwrite);
 	if (overwrite)
 		CheckNothingNew(relid);
 	if (args->with_data)
 	{
 		state = overwrite ? LoadBeginDetached(rel, maintenance_work_mem) :
 			LoadBegin(rel, maintenance_work_mem);
-		rows = LoadQueryRun(query, args->query, state, target);
+		rows = LoadQueryRun(query, query_desc, args->query, rel, state);
 	}
 	table_close(rel, NoLock);
 	if (overwrite)
@@ -510,7 +503,7 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 	desc = ExecCleanTypeFromTL(query->targetList);
 	CheckQueryColumns(desc);
 	if (existing)
-		relid = LockForInsert(args.table, desc, args.mode == SAVE_OVERWRITE);
+		relid = LockForInsert(args.table, args.mode == SAVE_OVERWRITE);
 	if (OidIsValid(args.colocate_with))
 		FollowColocated(&args, desc);
 
@@ -534,7 +527,7 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 		{
 			Relation	rel = table_open(relid, RowExclusiveLock);
 
-			rows = LoadQueryRun(query, args.query, LoadBegin(rel, maintenance_work_mem), NULL);
+			rows = LoadQueryRun(query, desc, args.query, rel, LoadBegin(rel, maintenance_work_mem));
 			table_close(rel, NoLock);
 		}
 	}

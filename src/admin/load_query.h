@@ -9,18 +9,10 @@
 #include "nodes/parsenodes.h"
 
 /*
- * How the columns of a query become those of an existing table, and what a
- * row has to pass.  NULL stands for a table made for this query.
+ * Run the query of a text, which gives these columns, and collect its rows for
+ * the columns of the same names.  Parallel plans are allowed where the rows
+ * can be stored as they are.  Returns the number of rows.
  */
-typedef struct LoadTarget LoadTarget;
-
-/* Match the columns of a query to those of a table by name; raises an error when they do not fit. */
-extern LoadTarget *LoadTargetCreate(Relation rel, TupleDesc query_desc);
-
-/*
- * Run the query with parallel plans allowed where nothing forbids them, and
- * give its rows to the collector.  Returns their number.
- */
-extern int64 LoadQueryRun(Query *query, const char *text, LoadState *state, LoadTarget *target);
+extern int64 LoadQueryRun(Query *query, TupleDesc columns, const char *text, Relation rel, LoadState *state);
 
 #endif							/* BF_LOAD_QUERY_H */

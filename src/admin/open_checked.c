@@ -65,59 +65,31 @@ OpenChecked(Oid relid, LOCKMODE lockmode, RelationCheck check)
 	return relation_open(relid, NoLock);
 }
 
-/* What is to be done to a table that exists. */
-typedef struct WriteRequest
-{
-	TupleDesc	columns;		/* of the query */
-	bool		overwrite;
-} WriteRequest;
-
-/* May the user insert these columns?  As the executor decides for INSERT. */
-static bool
-MayInsert(Oid relid, TupleDesc columns)
+/*
+ * RangeVarGetRelidCallback: before the lock is waited for, may the user write
+ * the table, or some column of it?  Which ones the executor checks.
+ */
+static void
+CheckWriteRight(const RangeVar *name, Oid relid, Oid oldrelid, void *overwrite)
 {
 	Oid			user = GetUserId();
-	bool		found = false;
-
-	if (pg_class_aclcheck(relid, user, ACL_INSERT) == ACLCHECK_OK)
-		return true;
-	for (int i = 0; i < columns->natts; i++)
-	{
-		AttrNumber	attnum = get_attnum(relid, NameStr(TupleDescAttr(columns, i)->attname));
-
-		/* that there is no such column is said later */
-		if (attnum <= 0)
-			continue;
-		if (pg_attribute_aclcheck(relid, attnum, user, ACL_INSERT) != ACLCHECK_OK)
-			return false;
-		found = true;
-	}
-	return found || pg_attribute_aclcheck_all(relid, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
-}
-
-/* RangeVarGetRelidCallback: before the lock is waited for, may the user write the table? */
-static void
-CheckWriteRight(const RangeVar *name, Oid relid, Oid oldrelid, void *arg)
-{
-	const WriteRequest *request = arg;
 
 	if (!OidIsValid(relid))
 		return;
 	RequireBucketTable(relid);
-	if (!MayInsert(relid, request->columns) ||
-		(request->overwrite && pg_class_aclcheck(relid, GetUserId(), ACL_TRUNCATE) != ACLCHECK_OK))
+	if ((pg_class_aclcheck(relid, user, ACL_INSERT) != ACLCHECK_OK &&
+		 pg_attribute_aclcheck_all(relid, user, ACL_INSERT, ACLMASK_ANY) != ACLCHECK_OK) ||
+		(*(bool *) overwrite && pg_class_aclcheck(relid, user, ACL_TRUNCATE) != ACLCHECK_OK))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, name->relname);
 }
 
 Oid
-LockForInsert(RangeVar *name, TupleDesc columns, bool overwrite)
+LockForInsert(RangeVar *name, bool overwrite)
 {
-	WriteRequest request = {columns, overwrite};
-
 	/*
 	 * While new contents are collected nobody may add rows to the old ones:
 	 * they would be lost.  Readers wait only for the end.
 	 */
 	return RangeVarGetRelidExtended(name, overwrite ? ShareRowExclusiveLock : RowExclusiveLock,
-									RVR_MISSING_OK, CheckWriteRight, &request);
+									RVR_MISSING_OK, CheckWriteRight, &overwrite);
 }

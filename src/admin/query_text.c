@@ -5,8 +5,11 @@
 #include "postgres.h"
 
 #include "admin/query_text.h"
+#include "nodes/makefuncs.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #define SELECT_HINT "Give one SELECT, VALUES or TABLE statement."
 
@@ -60,12 +63,11 @@ QueryTextParse(const char *text, const char *name, const char *hint)
 Query *
 QueryTextSelect(const char *text, const char *name)
 {
-	ErrorContextCallback callback = {.callback = QueryTextError,.arg = (void *) text};
+	ErrorContextCallback callback = {error_context_stack, QueryTextError, (void *) text};
 	SelectStmt *stmt;
 	RawStmt    *raw;
 	List	   *queries;
 
-	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	raw = QueryTextParse(text, name, SELECT_HINT);
 	if (!IsA(raw->stmt, SelectStmt))
@@ -84,8 +86,38 @@ QueryTextSelect(const char *text, const char *name)
 
 	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
 	error_context_stack = callback.previous;
-	if (list_length(queries) != 1)
-		elog(ERROR, "unexpected rewrite result for a SELECT");
+	return linitial_node(Query, queries);
+}
+
+Query *
+QueryTextInsert(const char *text, Relation rel, TupleDesc columns)
+{
+	ErrorContextCallback callback = {error_context_stack, QueryTextError, (void *) text};
+	RawStmt    *raw = linitial_node(RawStmt, pg_parse_query(text));
+	SelectStmt *select = (SelectStmt *) raw->stmt;
+	InsertStmt *insert = makeNode(InsertStmt);
+	List	   *queries;
+
+	insert->relation = makeRangeVar(get_namespace_name(RelationGetNamespace(rel)),
+									RelationGetRelationName(rel), -1);
+	for (int i = 0; i < columns->natts; i++)
+	{
+		ResTarget  *column = makeNode(ResTarget);
+
+		column->name = NameStr(TupleDescAttr(columns, i)->attname);
+		column->location = -1;
+		insert->cols = lappend(insert->cols, column);
+	}
+	insert->selectStmt = (Node *) select;
+
+	/* where it may hold statements that change data */
+	insert->withClause = select->withClause;
+	select->withClause = NULL;
+	raw->stmt = (Node *) insert;
+
+	error_context_stack = &callback;
+	queries = pg_analyze_and_rewrite_fixedparams(raw, text, NULL, 0, NULL);
+	error_context_stack = callback.previous;
 	return linitial_node(Query, queries);
 }
 
@@ -139,18 +171,16 @@ InnerQuery(Query *query)
 Query *
 QueryTextPlannable(const char *text)
 {
-	ErrorContextCallback callback = {.callback = QueryTextError,.arg = (void *) text};
+	ErrorContextCallback callback = {error_context_stack, QueryTextError, (void *) text};
 	RawStmt    *raw;
 	Oid		   *types = NULL;
 	int			ntypes = 0;
 	List	   *queries;
 	Query	   *query;
 
-	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	raw = QueryTextParse(text, "query", NULL);
-	queries = pg_analyze_and_rewrite_varparams(raw, text,
-											   &types, &ntypes, NULL);
+	queries = pg_analyze_and_rewrite_varparams(raw, text, &types, &ntypes, NULL);
 	if (list_length(queries) == 1 && linitial_node(Query, queries)->commandType == CMD_UTILITY)
 		queries = pg_rewrite_query(copyObject(InnerQuery(linitial_node(Query, queries))));
 	if (list_length(queries) != 1)

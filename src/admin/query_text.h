@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
 #include "tcop/dest.h"
+#include "utils/relcache.h"
 
 /* The text of an argument; for a null one NULL, or an error if name says what it is called. */
 extern char *TextArgument(FunctionCallInfo fcinfo, int n, const char *name);
@@ -19,9 +20,11 @@ extern char *TextArgument(FunctionCallInfo fcinfo, int n, const char *name);
  */
 extern Query *QueryTextSelect(const char *text, const char *name);
 
+/* Such a text as INSERT into a table, columns being what it gives. */
+extern Query *QueryTextInsert(const char *text, Relation rel, TupleDesc columns);
+
 /*
- * The same of the one statement of a text that has a plan, also one inside
- * EXPLAIN, CREATE TABLE AS or DECLARE CURSOR; $1 and so on take their types
+ * The one statement of a text that has a plan, also one inside EXPLAIN, CREATE TABLE AS or DECLARE CURSOR; $1 and so on take their types
  * from it.
  */
 extern Query *QueryTextPlannable(const char *text);

@@ -171,6 +171,14 @@ ExecForeignTruncate(List *rels, DropBehavior behavior, bool restart_seqs)
 }
 
 void
+ModifyInto(PlanState *planstate, LoadState *load)
+{
+	ResultRelInfo *rinfo = castNode(ModifyTableState, planstate)->resultRelInfo;
+
+	((ModifyState *) rinfo->ri_FdwState)->load = load;
+}
+
+void
 ModifyRoutine(FdwRoutine *routine)
 {
 	routine->PlanForeignModify = PlanModify;
