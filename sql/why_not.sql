@@ -348,7 +348,12 @@ DROP FOREIGN TABLE tens;
 SELECT * FROM why('SELECT customer_id::oid, count(*) FROM orders GROUP BY customer_id::oid');
 SELECT * FROM why('SELECT customer_id, count(*) FROM orders GROUP BY ROLLUP (customer_id)');
 SELECT relations, used FROM why('SELECT customer_id, sum(n) FROM (SELECT customer_id, count(*) AS n FROM orders GROUP BY customer_id) s GROUP BY ROLLUP (customer_id)');
+-- from 16 on core sorts the rows below the aggregation, unless that is off
+SELECT reason IS NOT DISTINCT FROM CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'ordered_aggregate' END AS by_version
+FROM why('SELECT o.customer_id, max(DISTINCT o.day) FROM orders o JOIN customers c USING (customer_id) GROUP BY o.customer_id') WHERE kind = 'aggregate';
+SELECT count(set_config(name, 'off', false)) < 2 AS set FROM pg_settings WHERE name = 'enable_presorted_aggregate';
 SELECT * FROM why('SELECT o.customer_id, max(DISTINCT o.day) FROM orders o JOIN customers c USING (customer_id) GROUP BY o.customer_id') WHERE kind = 'aggregate';
+SELECT count(set_config(name, 'on', false)) < 2 AS set FROM pg_settings WHERE name = 'enable_presorted_aggregate';
 SELECT bucketed('SELECT o.customer_id, max(o.day) FROM orders o JOIN customers c USING (customer_id) GROUP BY o.customer_id');
 SELECT * FROM why('SELECT customer_id, generate_series(1, 2) FROM orders GROUP BY customer_id');
 SELECT grouped('SELECT customer_id, generate_series(1, 2) FROM (SELECT customer_id FROM orders GROUP BY customer_id OFFSET 0) s');
