@@ -503,7 +503,7 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 	desc = ExecCleanTypeFromTL(query->targetList);
 	CheckQueryColumns(desc);
 	if (existing)
-		relid = LockForInsert(args.table, args.mode == SAVE_OVERWRITE);
+		relid = LockForInsert(args.table, desc, args.mode == SAVE_OVERWRITE);
 	if (OidIsValid(args.colocate_with))
 		FollowColocated(&args, desc);
 

@@ -65,31 +65,51 @@ OpenChecked(Oid relid, LOCKMODE lockmode, RelationCheck check)
 	return relation_open(relid, NoLock);
 }
 
+/* What is to be done to a table that exists. */
+typedef struct WriteRequest
+{
+	TupleDesc	columns;		/* of the query */
+	bool		overwrite;
+} WriteRequest;
+
 /*
  * RangeVarGetRelidCallback: before the lock is waited for, may the user write
- * the table, or some column of it?  Which ones the executor checks.
+ * the table, or these columns of it?  As the executor decides for INSERT; that
+ * there is no such column is said later.
  */
 static void
-CheckWriteRight(const RangeVar *name, Oid relid, Oid oldrelid, void *overwrite)
+CheckWriteRight(const RangeVar *name, Oid relid, Oid oldrelid, void *arg)
 {
+	const WriteRequest *request = arg;
 	Oid			user = GetUserId();
+	bool		table;
+	bool		columns;
 
 	if (!OidIsValid(relid))
 		return;
 	RequireBucketTable(relid);
-	if ((pg_class_aclcheck(relid, user, ACL_INSERT) != ACLCHECK_OK &&
-		 pg_attribute_aclcheck_all(relid, user, ACL_INSERT, ACLMASK_ANY) != ACLCHECK_OK) ||
-		(*(bool *) overwrite && pg_class_aclcheck(relid, user, ACL_TRUNCATE) != ACLCHECK_OK))
+	table = pg_class_aclcheck(relid, user, ACL_INSERT) == ACLCHECK_OK;
+	columns = pg_attribute_aclcheck_all(relid, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
+	for (int i = 0; i < request->columns->natts; i++)
+	{
+		AttrNumber	attnum = get_attnum(relid, NameStr(TupleDescAttr(request->columns, i)->attname));
+
+		columns &= attnum <= 0 || pg_attribute_aclcheck(relid, attnum, user, ACL_INSERT) == ACLCHECK_OK;
+	}
+	if (!(table || columns) ||
+		(request->overwrite && pg_class_aclcheck(relid, user, ACL_TRUNCATE) != ACLCHECK_OK))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, name->relname);
 }
 
 Oid
-LockForInsert(RangeVar *name, bool overwrite)
+LockForInsert(RangeVar *name, TupleDesc columns, bool overwrite)
 {
+	WriteRequest request = {columns, overwrite};
+
 	/*
 	 * While new contents are collected nobody may add rows to the old ones:
 	 * they would be lost.  Readers wait only for the end.
 	 */
 	return RangeVarGetRelidExtended(name, overwrite ? ShareRowExclusiveLock : RowExclusiveLock,
-									RVR_MISSING_OK, CheckWriteRight, &overwrite);
+									RVR_MISSING_OK, CheckWriteRight, &request);
 }

@@ -5,6 +5,7 @@
 #ifndef BF_OPEN_CHECKED_H
 #define BF_OPEN_CHECKED_H
 
+#include "access/tupdesc.h"
 #include "nodes/primnodes.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
@@ -19,8 +20,11 @@ typedef void (*RelationCheck) (Oid relid);
  */
 extern Relation OpenChecked(Oid relid, LOCKMODE lockmode, RelationCheck check);
 
-/* Lock a table, if there is one, to add rows, or replace its rows; INSERT and TRUNCATE rights come first. */
-extern Oid	LockForInsert(RangeVar *name, bool overwrite);
+/*
+ * Lock a table, if there is one, for rows with columns of these names, or to
+ * replace its rows by them; the rights of INSERT, and TRUNCATE, come first.
+ */
+extern Oid	LockForInsert(RangeVar *name, TupleDesc columns, bool overwrite);
 
 /* Checks: a bucketed table; a relation of which some column may be read; both. */
 extern void RequireBucketTable(Oid relid);
