@@ -80,8 +80,8 @@ SELECT plan_lines('SELECT * FROM orders JOIN customers_h_b USING (customer_id)')
 -- neither column is a bucket column
 SELECT * FROM why('SELECT * FROM orders JOIN customers_h ON order_id = customers_h.customer_id');
 SELECT follow('SELECT * FROM orders JOIN customers_h ON order_id = customers_h.customer_id');
-SELECT bucketed('SELECT * FROM orders_b JOIN customers_h_b2 ON order_id = customers_h_b2.customer_id');
-DROP FOREIGN TABLE customers_h_b, customers_h_b2, orders_b;
+SELECT bucketed('SELECT * FROM orders_b JOIN customers_h_b1 ON order_id = customers_h_b1.customer_id');
+DROP FOREIGN TABLE customers_h_b, customers_h_b1, orders_b;
 SELECT * FROM why('SELECT * FROM orders JOIN generate_series(1, 10) g ON g = customer_id');
 -- below another join
 SELECT * FROM why('SELECT * FROM orders o LEFT JOIN (customers c CROSS JOIN generate_series(1, 2) g) ON c.customer_id = o.customer_id');
@@ -233,7 +233,7 @@ DROP FOREIGN TABLE tenants_a_b;
 SELECT * FROM bucketfdw.why_not('tenants_a', 'tenants_c');
 SELECT * FROM why('SELECT * FROM tenants_c c JOIN tenants_d d USING (id)');
 SELECT follow('SELECT * FROM tenants_c c JOIN tenants_d d USING (id)');
-SELECT bucketed('SELECT * FROM tenants_c_b c JOIN tenants_d d USING (id)') OR bucketed('SELECT * FROM tenants_c_b2 c JOIN tenants_d d USING (id)');
+SELECT bucketed('SELECT * FROM tenants_c_b c JOIN tenants_d d USING (id)') OR bucketed('SELECT * FROM tenants_c_b1 c JOIN tenants_d d USING (id)');
 SELECT * FROM bucketfdw.why_not('tenants_c', 'tenants_d');
 
 -- constant_key

@@ -75,7 +75,7 @@ def main():
     code = source()
     script = read("bucketfdw--1.0.sql")
 
-    reasons = set(re.findall(r'\[REASON_\w+\] = "(\w+)"', code)) - {"none"}
+    reasons = set(re.findall(r'BF_REASON\(REASON_\w+, "(\w+)"', code)) - {"none"}
     page = read("docs/why-not.md")
     same("reason", "docs/why-not.md", first_cells(section(page, "Joins") + section(page, "GROUP BY and DISTINCT")), reasons)
     same("reason", "test/docs/reasons.md", set(re.findall(r"^### (\w+)$", read("test/docs/reasons.md"), re.M)), reasons)

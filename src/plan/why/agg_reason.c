@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "guc.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "plan/group/agg_fused.h"
@@ -146,7 +147,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			CostReason(root, input_rel, output_rel, distinct, exprs, input, chosen, rejection);
 			break;
 		case REASON_DISABLED:
-			DisabledReason("bucketfdw.enable_bucketagg", rejection);
+			ReasonSay(rejection, REASON_DISABLED, bf_enable ? "bucketfdw.enable_bucketagg" : "bucketfdw.enable");
 			break;
 		case REASON_NOT_BUCKETED:
 			NotBucketedReason(root, input_rel, NULL, rejection);
@@ -177,35 +178,11 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->detail = "all that is grouped by is constant: there is one group";
 			rejection->hint = "Nothing is to be done: the scan reads the bucket of the constant only.";
 			break;
-		case REASON_GROUPING_SETS:
-			rejection->detail = "grouping sets (also ROLLUP and CUBE) group the rows several times";
-			rejection->hint = "If the aggregates can be computed in two steps, group by the bucket columns in a subquery, and its rows once more above it.";
-			break;
-		case REASON_ORDERED_AGGREGATE:
-			rejection->detail = "PostgreSQL sorts the rows below the aggregation for an aggregate with DISTINCT or ORDER BY";
-			rejection->hint = "With SET enable_presorted_aggregate = off; the aggregate sorts the rows of its group itself.";
-			break;
-		case REASON_SET_RETURNING:
-			rejection->detail = "a set-returning function stands in the SELECT list";
-			rejection->hint = "Group in a subquery with OFFSET 0 and call the function above it.";
-			break;
-		case REASON_DISTINCT_ON:
-			rejection->detail = "DISTINCT ON takes the first row by an order, and buckets give their rows by key only";
-			rejection->hint = "If sort_by begins with the columns of ORDER BY, a scan of the table gives rows in that order.";
-			break;
-		case REASON_DISTINCT_OF_GROUPS:
-			rejection->detail = "DISTINCT is applied to the result of aggregates, groups or window functions";
-			rejection->hint = "Leave DISTINCT out where the groups differ anyway.";
-			break;
 		case REASON_ROW_MARKS:
 			rejection->detail = "the query locks rows of its tables";
 			rejection->hint = "Group in WITH g AS MATERIALIZED (...).";
 			break;
-		case REASON_PROVEN_EMPTY:
-			rejection->detail = "the input is proven to have no rows";
-			rejection->hint = "Nothing is to be done: nothing is read.";
-			break;
 		default:
-			elog(ERROR, "unexpected reason %d", rejection->code);
+			ReasonSay(rejection, rejection->code, "the input");
 	}
 }

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "guc.h"
 #include "parser/parsetree.h"
 #include "plan/key/key_expr.h"
 #include "plan/why/key_side.h"
@@ -37,60 +38,41 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 {
 	PlannerInfo *root = join->root;
 	char	   *label = RelationLabel(root, join->culprit ? join->culprit->relids : join->joinrel->relids);
-	bool		inner = join->jointype == JOIN_INNER;
 
-	rejection->code = code;
-	rejection->relation = join->culprit ? label : NULL;
 	switch (code)
 	{
 		case REASON_DISABLED:
-			DisabledReason("bucketfdw.enable_bucketjoin", rejection);
+			ReasonSay(rejection, code, bf_enable ? "bucketfdw.enable_bucketjoin" : "bucketfdw.enable");
 			break;
 		case REASON_NOT_BUCKETED:
+			rejection->code = code;
 			if (join->culprit != NULL)
+			{
+				rejection->relation = label;
 				NotBucketedReason(root, join->culprit, join, rejection);
-			else
-				rejection->detail = "another extension has added its own plans to this join";
-			break;
-		case REASON_PARTITIONED:
-			rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
-			rejection->hint = "SET enable_partitionwise_join = off;";
+				return;
+			}
+			rejection->detail = "another extension has added its own plans to this join";
 			break;
 		case REASON_ROW_MARKS:
-			rejection->detail = root->parse->commandType == CMD_SELECT ?
-				"the query locks rows (FOR UPDATE, FOR SHARE)" :
-				"the join stands in UPDATE, DELETE or MERGE, which may have to fetch single rows again";
-			rejection->hint = root->parse->commandType == CMD_SELECT ?
-				"Rows of bucketed tables cannot be locked: leave out the lock, or join the bucketed tables in WITH j AS MATERIALIZED (...) and the table whose rows are to be locked with j." :
-				"Do the join of the bucketed tables in WITH j AS MATERIALIZED (...) and update, delete or merge from j.";
-			break;
-		case REASON_LATERAL:
-			rejection->detail = psprintf("%s refers to a column of another relation by LATERAL", label);
-			rejection->hint = "If the subquery only computes expressions, compute those that need both sides above the join, in the SELECT list; of an outer join as CASE WHEN its bucket column IS NOT NULL THEN ... END.";
-			break;
-		case REASON_PROVEN_EMPTY:
-			rejection->detail = psprintf("%s is proven to have no rows", label);
-			rejection->hint = "Nothing is to be done: no row of it is read.";
-			break;
-		case REASON_PLACEHOLDER:
-			rejection->detail = psprintf("an expression of a subquery has to be computed in %s, below an outer join that may set it to NULL", label);
-			rejection->hint = "Give the columns out of the subquery and compute the expression above the outer join, as CASE WHEN its bucket column IS NOT NULL THEN ... END: it is NULL in rows without a match.";
-			break;
-		case REASON_SYSTEM_COLUMN:
-			rejection->detail = psprintf("a whole row or tableoid of a table in %s is asked for, which a chain of bucket joins does not carry", label);
-			rejection->hint = "Name the columns in place of the whole row.";
-			break;
-		case REASON_VOLATILE:
-			rejection->detail = "a join condition is volatile: its value may differ at each call";
-			rejection->hint = inner ? "Put the join into a subquery with OFFSET 0 and the volatile condition outside." : NULL;
-			break;
-		case REASON_ONE_TIME_FILTER:
-			rejection->detail = "a condition without columns is tested once for the whole join";
-			rejection->hint = inner ? "Put the join into a subquery with OFFSET 0 and that condition outside." : NULL;
+			rejection->code = code;
+			if (root->parse->commandType == CMD_SELECT)
+			{
+				rejection->detail = "the query locks rows (FOR UPDATE, FOR SHARE)";
+				rejection->hint = "Rows of bucketed tables cannot be locked: leave out the lock, or join the bucketed tables in WITH j AS MATERIALIZED (...) and the table whose rows are to be locked with j.";
+			}
+			else
+			{
+				rejection->detail = "the join stands in UPDATE, DELETE or MERGE, which may have to fetch single rows again";
+				rejection->hint = "Do the join of the bucketed tables in WITH j AS MATERIALIZED (...) and update, delete or merge from j.";
+			}
 			break;
 		default:
-			elog(ERROR, "unexpected reason %d", code);
+			ReasonSay(rejection, code, label);
+			if ((code == REASON_VOLATILE || code == REASON_ONE_TIME_FILTER) && join->jointype != JOIN_INNER)
+				rejection->hint = NULL;
 	}
+	rejection->relation = join->culprit ? label : NULL;
 }
 
 /* A copy of the table of a key with the type of that key changed. */
@@ -200,8 +182,8 @@ BothConstant(PlannerInfo *root, const BucketInput *outer, const BucketInput *inn
 
 			if (var == NULL)
 				continue;
-			sides[0] |= KeyNumber(outer, var) == k;
-			sides[1] |= KeyNumber(inner, var) == k;
+			sides[0] |= BucketInputKey(outer, (Node *) var) == k;
+			sides[1] |= BucketInputKey(inner, (Node *) var) == k;
 		}
 	}
 	return sides[0] && sides[1];

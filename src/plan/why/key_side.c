@@ -6,7 +6,6 @@
 
 #include "access/transam.h"
 #include "compat.h"
-#include "guc.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -39,25 +38,6 @@ ColumnUnderCasts(Node *node)
 	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 ? (Var *) node : NULL;
 }
 
-int
-KeyNumber(const BucketInput *input, Var *var)
-{
-	ListCell   *lc;
-
-	for (int k = 0; k < input->nkeys; k++)
-	{
-		foreach(lc, input->vars[k])
-		{
-			Var		   *key = lfirst(lc);
-
-			if (IsA(key, Var) && key->varno == var->varno && key->varattno == var->varattno &&
-				BfSameNullingRels(key, var))
-				return k;
-		}
-	}
-	return -1;
-}
-
 RelOptInfo *
 RelationOfColumn(PlannerInfo *root, Var *var)
 {
@@ -85,13 +65,10 @@ LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, KeySide *sid
 {
 	ListCell   *lc;
 
-	side->expr = expr;
-	side->column = ColumnUnderCasts(expr);
-	side->key = -1;
-	side->inside = side->lost = false;
+	*side = (KeySide) {.column = ColumnUnderCasts(expr),.key = -1};
 	if (side->column != NULL)
 	{
-		side->key = KeyNumber(input, side->column);
+		side->key = BucketInputKey(input, (Node *) side->column);
 		/* not so where the rows were sorted into other buckets to join them */
 		side->lost = side->key < 0 && IsBucketColumn(root, side->column) &&
 			BfMayBeNulled(root, side->column);
@@ -167,7 +144,6 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 	return BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets, 0);
 }
 
-
 /* The table of a column that a copy can be made of, else InvalidOid. */
 static Oid
 TableOfColumn(PlannerInfo *root, Var *column)
@@ -228,13 +204,4 @@ KeyNames(PlannerInfo *root, const BucketInput *input)
 	for (int k = 0; k < input->nkeys; k++)
 		names = lappend(names, KeyExprLabel(root, linitial(input->vars[k])));
 	return WordList(names);
-}
-
-void
-DisabledReason(const char *setting, Rejection *rejection)
-{
-	if (!bf_enable)
-		setting = "bucketfdw.enable";
-	rejection->detail = psprintf("%s is off", setting);
-	rejection->hint = psprintf("SET %s = on;", setting);
 }

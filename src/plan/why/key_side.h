@@ -11,7 +11,6 @@
 /* What a side of an equality has to do with the bucket columns of its input. */
 typedef struct KeySide
 {
-	Node	   *expr;
 	Var		   *column;			/* the column it is, under whatever casts, or NULL */
 	int			key;			/* which bucket column that is, or -1 */
 	bool		inside;			/* a bucket column stands inside an expression */
@@ -23,12 +22,6 @@ extern Var *ColumnUnderCasts(Node *node);
 
 /* Names of the bucket columns of an input: "a.x and a.y". */
 extern char *KeyNames(PlannerInfo *root, const BucketInput *input);
-
-/* The setting, or the one for all, is off. */
-extern void DisabledReason(const char *setting, Rejection *rejection);
-
-/* Which bucket column of the input a column is, or -1. */
-extern int	KeyNumber(const BucketInput *input, Var *var);
 
 /* The relation of a column, when it is one of this query level. */
 extern RelOptInfo *RelationOfColumn(PlannerInfo *root, Var *var);

@@ -47,17 +47,6 @@ SameBuckets(const BucketedLeaf *a, const BucketedLeaf *b)
 }
 
 static char *
-ColumnNames(const BucketedLeaf *leaf)
-{
-	List	   *words = NIL;
-	ListCell   *lc;
-
-	foreach(lc, leaf->columns)
-		words = lappend(words, unconstify(char *, quote_identifier(strVal(lfirst(lc)))));
-	return WordList(words);
-}
-
-static char *
 NameOf(Oid relid)
 {
 	return pstrdup(quote_identifier(get_rel_name(relid)));
@@ -125,8 +114,8 @@ PartitionsReason(const char *label, List *leaves, Rejection *rejection)
 	rejection->code = REASON_PARTITIONED;
 	rejection->relation = NameOf(wrong->relid);
 	rejection->detail = psprintf("partition %s of %s is bucketed by %s, %s by %s%s",
-								 rejection->relation, label, ColumnNames(wrong),
-								 NameOf(like->relid), ColumnNames(like),
+								 rejection->relation, label, WordList(QuotedNames(wrong->columns)),
+								 NameOf(like->relid), WordList(QuotedNames(like->columns)),
 								 equal(wrong->columns, like->columns) ? " of another type" : "");
 	rejection->hint = equal(wrong->columns, like->columns) ? NULL : CopyHint(wrong->relid, like);
 	return true;

@@ -309,7 +309,7 @@ HoldsSubplan(Node *node, void *context)
 static void
 VisitScan(Walk *walk, Path *path)
 {
-	Rejection	rejection = {.code = REASON_SUBPLAN};
+	Rejection	rejection = {0};
 	ListCell   *lc;
 
 	if (!walk->wanted || BucketRelInfoGet(path->parent) == NULL)
@@ -318,9 +318,7 @@ VisitScan(Walk *walk, Path *path)
 	{
 		if (!HoldsSubplan((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
 			continue;
-		rejection.detail = psprintf("a condition on %s has a subquery that cannot be made a join: NOT IN, or IN or EXISTS under OR or NOT",
-									RelationLabel(walk->root, path->parent->relids));
-		rejection.hint = "NOT EXISTS can be made a join, and differs from NOT IN where a compared value is NULL; the branches of an OR can be queries of their own, put together by UNION, which removes equal rows.";
+		ReasonSay(&rejection, REASON_SUBPLAN, RelationLabel(walk->root, path->parent->relids));
 		AddRow(walk, "join", RelationTitle(walk->root, path->parent->relids), NULL, false, &rejection);
 	}
 }
@@ -585,8 +583,7 @@ ScanRejection(PlannerInfo *root, RelOptInfo *baserel, Rejection *rejection)
 		if (!feeds)
 			return false;
 		memset(rejection, 0, sizeof(*rejection));
-		rejection->code = REASON_DISABLED;
-		rejection->detail = "bucketfdw.enable is off";
+		ReasonSay(rejection, REASON_DISABLED, "bucketfdw.enable");
 		return true;
 	}
 	if (info == NULL || info->feeds == NULL)

@@ -88,14 +88,6 @@ PartitionedReason(PlannerInfo *root, RelOptInfo *rel, const char *label, Rejecti
 	return true;
 }
 
-/* Core joins partition with partition. */
-static void
-PartitionwiseReason(const char *label, Rejection *rejection)
-{
-	rejection->detail = psprintf("%s is joined partition by partition; bucketed partitions are joined all at once or not by buckets", label);
-	rejection->hint = "SET enable_partitionwise_join = off;";
-}
-
 /* The table, or partition, with files of another hash version; NULL: none. */
 static RelOptInfo *
 OtherHashTable(PlannerInfo *root, RelOptInfo *rel)
@@ -130,8 +122,7 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 	rejection->relation = label;
 	if (rte->rtekind == RTE_RELATION && rel->reloptkind != RELOPT_BASEREL)
 	{
-		rejection->code = REASON_PARTITIONED;
-		PartitionwiseReason(label, rejection);
+		ReasonSay(rejection, REASON_PARTITIONED, label);
 		return;
 	}
 	rejection->hint = copy == NULL ? NULL :
@@ -186,10 +177,8 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	/* core does not even look at the size of a table that is proven empty */
 	if (IS_DUMMY_REL(rel))
 	{
-		rejection->code = REASON_PROVEN_EMPTY;
 		rejection->relation = RelationLabel(root, rel->relids);
-		rejection->detail = psprintf("%s is proven to have no rows", rejection->relation);
-		rejection->hint = "Nothing is to be done: no row of it is read.";
+		ReasonSay(rejection, REASON_PROVEN_EMPTY, rejection->relation);
 		return;
 	}
 	if (OtherHashTable(root, rel) != NULL)
@@ -232,7 +221,7 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To have the other order, put the join of the two into WITH ... AS MATERIALIZED, or SET join_collapse_limit = 1 and write it first.");
 			return;
 		}
-		if (named == NULL || (input != NULL && against != NULL && KeyNumber(input, against) >= 0))
+		if (named == NULL || (input != NULL && against != NULL && BucketInputKey(input, (Node *) against) >= 0))
 		{
 			named = column;
 			opposite = against;
@@ -258,9 +247,8 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	}
 	else if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL || rel->reloptkind == RELOPT_OTHER_JOINREL)
 	{
-		rejection->code = REASON_PARTITIONED;
 		rejection->relation = RelationLabel(root, rel->relids);
-		PartitionwiseReason(rejection->relation, rejection);
+		ReasonSay(rejection, REASON_PARTITIONED, rejection->relation);
 	}
 	else
 	{

@@ -6,8 +6,8 @@
 
 #include "access/relation.h"
 #include "catalog/namespace.h"
+#include "commands/defrem.h"
 #include "compat.h"
-#include "mb/pg_wchar.h"
 #include "parser/parsetree.h"
 #include "plan/words/reason.h"
 #include "spec/key_class.h"
@@ -15,49 +15,31 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* Stable: users' scripts compare with them. */
-static const char *const reason_names[] = {
-	[REASON_NONE] = "none",
-	[REASON_DISABLED] = "disabled",
-	[REASON_NOT_BUCKETED] = "not_bucketed",
-	[REASON_SUBQUERY] = "subquery",
-	[REASON_SUBPLAN] = "subplan",
-	[REASON_PARTITIONED] = "partitioned",
-	[REASON_PARTITION_MIX] = "partition_mix",
-	[REASON_KEY_NOT_EQUAL_JOINED] = "key_not_equal_joined",
-	[REASON_EXPRESSION_ON_KEY] = "expression_on_key",
-	[REASON_TYPE_CLASS] = "type_class",
-	[REASON_COLLATION] = "collation",
-	[REASON_JOIN_KEYS_SUBSET] = "join_keys_subset",
-	[REASON_BUCKET_COLUMN_ORDER] = "bucket_column_order",
-	[REASON_BUCKET_COLUMNS_DIFFER] = "bucket_columns_differ",
-	[REASON_CONSTANT_KEY] = "constant_key",
-	[REASON_OLD_HASH_VERSION] = "old_hash_version",
-	[REASON_OUTER_JOIN_POSITION] = "outer_join_position",
-	[REASON_ROW_MARKS] = "row_marks",
-	[REASON_VOLATILE] = "volatile",
-	[REASON_ONE_TIME_FILTER] = "one_time_filter",
-	[REASON_LATERAL] = "lateral",
-	[REASON_PLACEHOLDER] = "placeholder",
-	[REASON_SYSTEM_COLUMN] = "system_column",
-	[REASON_PROVEN_EMPTY] = "proven_empty",
-	[REASON_COST] = "cost",
-	[REASON_KEY_NOT_GROUPED] = "key_not_grouped",
-	[REASON_GROUP_KEY_SUBSET] = "group_key_subset",
-	[REASON_GROUP_KEY_SUPERSET] = "group_key_superset",
-	[REASON_GROUPING_SETS] = "grouping_sets",
-	[REASON_ORDERED_AGGREGATE] = "ordered_aggregate",
-	[REASON_SET_RETURNING] = "set_returning",
-	[REASON_DISTINCT_ON] = "distinct_on",
-	[REASON_DISTINCT_OF_GROUPS] = "distinct_of_groups",
+static const struct
+{
+	const char *name;
+	const char *detail;
+	const char *hint;
+}			reasons[] = {
+#define BF_REASON(code, name, detail, hint) {name, detail, hint},
+#include "plan/words/reason_list.h"
+#undef BF_REASON
 };
-
-StaticAssertDecl(lengthof(reason_names) == REASON_LAST + 1, "a reason has no name");
 
 const char *
 ReasonName(BucketReason code)
 {
-	return reason_names[code];
+	return reasons[code].name;
+}
+
+void
+ReasonSay(Rejection *rejection, BucketReason code, const char *about)
+{
+	if (reasons[code].detail == NULL)
+		elog(ERROR, "unexpected reason %d", code);
+	rejection->code = code;
+	rejection->detail = psprintf(reasons[code].detail, about);
+	rejection->hint = psprintf(reasons[code].hint, about);
 }
 
 char *
@@ -76,11 +58,52 @@ RejectionDetail(const Rejection *rejection)
 	return psprintf("%s (%s)", rejection->detail, rejection->costs);
 }
 
+/* C strings in a row, the last of them after a separator of its own. */
+static char *
+Joined(List *words, const char *last)
+{
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, words)
+	{
+		if (lc != list_head(words))
+			appendStringInfoString(&buf, lnext(words, lc) ? ", " : last);
+		appendStringInfoString(&buf, lfirst(lc));
+	}
+	return buf.data;
+}
+
+char *
+WordList(List *words)
+{
+	return Joined(words, " and ");
+}
+
+List *
+QuotedNames(List *names)
+{
+	List	   *quoted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, names)
+		quoted = lappend(quoted, pstrdup(quote_identifier(strVal(lfirst(lc)))));
+	return quoted;
+}
+
+/* A name in the schema of a table, which is named where search_path does not find the table. */
+static char *
+NameBeside(Oid relid, const char *name)
+{
+	return RelationIsVisible(relid) ? pstrdup(quote_identifier(name)) :
+		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
+}
+
 char *
 TableLabel(Oid relid)
 {
-	return RelationIsVisible(relid) ? pstrdup(quote_identifier(get_rel_name(relid))) :
-		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+	return NameBeside(relid, get_rel_name(relid));
 }
 
 static char *
@@ -101,20 +124,15 @@ Label(PlannerInfo *root, Index rti, bool title)
 static char *
 Labels(PlannerInfo *root, Relids relids, bool title)
 {
-	StringInfoData buf;
+	List	   *labels = NIL;
 	int			rti = -1;
-	int			n = 0;
 
-	initStringInfo(&buf);
 	while ((rti = bms_next_member(relids, rti)) >= 0)
 	{
-		if (planner_rt_fetch(rti, root)->rtekind == RTE_JOIN)
-			continue;
-		if (n++ > 0)
-			appendStringInfoString(&buf, ", ");
-		appendStringInfoString(&buf, Label(root, rti, title));
+		if (planner_rt_fetch(rti, root)->rtekind != RTE_JOIN)
+			labels = lappend(labels, Label(root, rti, title));
 	}
-	return n > 1 ? psprintf("(%s)", buf.data) : buf.data;
+	return list_length(labels) > 1 ? psprintf("(%s)", Joined(labels, ", ")) : Joined(labels, ", ");
 }
 
 char *
@@ -145,22 +163,6 @@ ColumnType(Var *var)
 	return format_type_with_typemod(var->vartype, var->vartypmod);
 }
 
-char *
-WordList(List *words)
-{
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, words)
-	{
-		if (lc != list_head(words))
-			appendStringInfoString(&buf, lnext(words, lc) ? ", " : " and ");
-		appendStringInfoString(&buf, lfirst(lc));
-	}
-	return buf.data;
-}
-
 void
 HashVersionReason(Oid relid, const char *label, int version, Rejection *rejection)
 {
@@ -178,40 +180,17 @@ HashVersionReason(Oid relid, const char *label, int version, Rejection *rejectio
 							   statement);
 }
 
-/* The nth name near that of the table which is free in its schema. */
-static char *
-FreeName(Oid relid, int nth)
-{
-	char	   *name = get_rel_name(relid);
-	Oid			schema = get_rel_namespace(relid);
-	char	   *candidate;
-	int			n = 1;
-
-	do
-	{
-		char		suffix[16];
-		int			len;
-
-		snprintf(suffix, sizeof(suffix), n == 1 ? "_b" : "_b%d", n);
-		len = pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1 - strlen(suffix));
-		candidate = psprintf("%.*s%s", len, name, suffix);
-		n++;
-	} while (OidIsValid(get_relname_relid(candidate, schema)) || nth-- > 0);
-	return candidate;
-}
-
 /* "a, k::numeric AS k, c": all columns of a table, some of them cast. */
 static char *
 CastColumns(Oid relid, List *columns, List *types)
 {
 	Relation	rel = relation_open(relid, AccessShareLock);
-	StringInfoData buf;
+	List	   *items = NIL;
 
-	initStringInfo(&buf);
 	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
-		const char *type = NULL;
+		char	   *item = pstrdup(quote_identifier(NameStr(att->attname)));
 		ListCell   *lc;
 		ListCell   *lt;
 
@@ -219,43 +198,30 @@ CastColumns(Oid relid, List *columns, List *types)
 			continue;
 		forboth(lc, columns, lt, types)
 		{
-			if (strcmp(strVal(lfirst(lc)), NameStr(att->attname)) == 0)
-				type = lfirst(lt);
+			if (lfirst(lt) != NULL && strcmp(strVal(lfirst(lc)), NameStr(att->attname)) == 0)
+				item = psprintf("%s::%s AS %s", item, (char *) lfirst(lt), item);
 		}
-		if (buf.len > 0)
-			appendStringInfoString(&buf, ", ");
-		appendStringInfoString(&buf, quote_identifier(NameStr(att->attname)));
-		if (type != NULL)
-			appendStringInfo(&buf, "::%s AS %s", type, quote_identifier(NameStr(att->attname)));
+		items = lappend(items, item);
 	}
 	relation_close(rel, AccessShareLock);
-	return buf.data;
+	return Joined(items, ", ");
 }
 
 char *
 BucketedCopyStatement(Oid relid, List *columns, List *types, int nbuckets, int nth)
 {
-	char	   *copy = FreeName(relid, nth);
+	char	   *copy = ChooseRelationName(get_rel_name(relid), NULL, nth == 0 ? "b" : "b2",
+										  get_rel_namespace(relid), false);
 	char	   *list = "*";
 	ListCell   *lc;
-	StringInfoData buf;
 
-	copy = RelationIsVisible(relid) ? pstrdup(quote_identifier(copy)) :
-		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), copy);
 	foreach(lc, types)
 	{
 		if (lfirst(lc) != NULL)
 			list = CastColumns(relid, columns, types);
 	}
-	initStringInfo(&buf);
-	foreach(lc, columns)
-	{
-		if (buf.len > 0)
-			appendStringInfoString(&buf, ", ");
-		appendStringInfoString(&buf, quote_identifier(strVal(lfirst(lc))));
-	}
 	return psprintf("SELECT bucketfdw.create_table_as(%s, %s, bucket_by => %s, buckets => %d);",
-					quote_literal_cstr(copy),
+					quote_literal_cstr(NameBeside(relid, copy)),
 					quote_literal_cstr(psprintf("SELECT %s FROM %s", list, TableLabel(relid))),
-					quote_literal_cstr(buf.data), nbuckets);
+					quote_literal_cstr(Joined(QuotedNames(columns), ", ")), nbuckets);
 }

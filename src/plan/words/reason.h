@@ -10,44 +10,11 @@
 
 #include "nodes/pathnodes.h"
 
-/* The names of the codes are an interface: see reason.c. */
 typedef enum BucketReason
 {
-	REASON_NONE,				/* nothing stands against it */
-	REASON_DISABLED,
-	REASON_NOT_BUCKETED,
-	REASON_SUBQUERY,
-	REASON_SUBPLAN,
-	REASON_PARTITIONED,
-	REASON_PARTITION_MIX,
-	REASON_KEY_NOT_EQUAL_JOINED,
-	REASON_EXPRESSION_ON_KEY,
-	REASON_TYPE_CLASS,
-	REASON_COLLATION,
-	REASON_JOIN_KEYS_SUBSET,
-	REASON_BUCKET_COLUMN_ORDER,
-	REASON_BUCKET_COLUMNS_DIFFER,
-	REASON_CONSTANT_KEY,
-	REASON_OLD_HASH_VERSION,
-	REASON_OUTER_JOIN_POSITION,
-	REASON_ROW_MARKS,
-	REASON_VOLATILE,
-	REASON_ONE_TIME_FILTER,
-	REASON_LATERAL,
-	REASON_PLACEHOLDER,
-	REASON_SYSTEM_COLUMN,
-	REASON_PROVEN_EMPTY,
-	REASON_COST,
-	/* of aggregations only */
-	REASON_KEY_NOT_GROUPED,
-	REASON_GROUP_KEY_SUBSET,
-	REASON_GROUP_KEY_SUPERSET,
-	REASON_GROUPING_SETS,
-	REASON_ORDERED_AGGREGATE,
-	REASON_SET_RETURNING,
-	REASON_DISTINCT_ON,
-	REASON_DISTINCT_OF_GROUPS,
-	REASON_LAST = REASON_DISTINCT_OF_GROUPS
+#define BF_REASON(code, name, detail, hint) code,
+#include "plan/words/reason_list.h"
+#undef BF_REASON
 } BucketReason;
 
 /* A reason in words.  costs are apart, for EXPLAIN (COSTS OFF). */
@@ -62,6 +29,9 @@ typedef struct Rejection
 
 /* The name of a code, as users see it. */
 extern const char *ReasonName(BucketReason code);
+
+/* Fill in a rejection whose texts are always the same, but for what they are about. */
+extern void ReasonSay(Rejection *rejection, BucketReason code, const char *about);
 
 /* The code, and the relation to blame: "cost", "not_bucketed: vips". */
 extern char *RejectionShort(const Rejection *rejection);
@@ -88,6 +58,9 @@ extern void HashVersionReason(Oid relid, const char *label, int version, Rejecti
 
 /* "x", "x and y" or "x, y and z" of a list of C strings. */
 extern char *WordList(List *words);
+
+/* Names (String nodes) as SQL writes them, as C strings. */
+extern List *QuotedNames(List *names);
 
 /*
  * The statement that makes a bucketed copy of a table.  columns are the
