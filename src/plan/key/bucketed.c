@@ -114,25 +114,6 @@ ParentColumn(PlannerInfo *root, RelOptInfo *top, RelOptInfo *leaf, AttrNumber at
 	return attnum;
 }
 
-/* The live partitions that hold rows, those of partitioned partitions too; *leaves grows. */
-static void
-AddLeaves(PlannerInfo *root, RelOptInfo *rel, List **leaves)
-{
-	int			part = -1;
-
-	while ((part = bms_next_member(rel->live_parts, part)) >= 0)
-	{
-		RelOptInfo *child = rel->part_rels[part];
-
-		if (child == NULL || IS_DUMMY_REL(child))
-			continue;
-		if (planner_rt_fetch(child->relid, root)->inh)
-			AddLeaves(root, child, leaves);
-		else
-			*leaves = lappend(*leaves, child);
-	}
-}
-
 bool
 TargetHasColumn(const PathTarget *target, const Var *var)
 {
@@ -158,7 +139,7 @@ static BucketInput *
 PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 {
 	BucketInput *input = NULL;
-	List	   *leaves = NIL;
+	List	   *leaves = LeafRels(root, rel);
 	List	   *paths = NIL;
 	ListCell   *lc;
 
@@ -167,7 +148,6 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
 			return NULL;
 	}
-	AddLeaves(root, rel, &leaves);
 	foreach(lc, leaves)
 	{
 		RelOptInfo *child = lfirst(lc);

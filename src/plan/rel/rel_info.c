@@ -16,6 +16,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
+#include "parser/parsetree.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/rel_info.h"
 #include "storage/manifest.h"
@@ -25,6 +26,25 @@
 
 /* handing a row to the executor, in units of cpu_tuple_cost */
 #define ROW_COST 0.5
+
+List *
+LeafRels(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *leaves = NIL;
+	ListCell   *lc;
+
+	if (!planner_rt_fetch(rel->relid, root)->inh)
+		return list_make1(rel);
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child = root->simple_rel_array[appinfo->child_relid];
+
+		if (appinfo->parent_relid == rel->relid && child != NULL && !IS_DUMMY_REL(child))
+			leaves = list_concat(leaves, LeafRels(root, child));
+	}
+	return leaves;
+}
 
 void
 KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, KeyPins *pins)

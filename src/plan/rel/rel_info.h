@@ -46,6 +46,9 @@ BucketRelInfoGet(RelOptInfo *rel)
 	return info != NULL && info->magic == BUCKET_REL_MAGIC ? info : NULL;
 }
 
+/* The relations whose rows a base relation has: itself, or its children on all levels that are not proven empty. */
+extern List *LeafRels(PlannerInfo *root, RelOptInfo *rel);
+
 /* What clauses with fixed values say about where the rows lie; an estimate for costs. */
 typedef struct KeyPins
 {

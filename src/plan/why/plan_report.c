@@ -25,18 +25,11 @@
 #include "plan/why/reasons.h"
 #include "tcop/tcopprot.h"
 
-/* Rows of one query level. */
-typedef struct ReportLevel
-{
-	PlannerInfo *root;
-	List	   *rows;			/* ReportRow */
-} ReportLevel;
-
-/* What is collected about a query. */
+/* What is collected about a query, or a level of one. */
 typedef struct PlanReport
 {
 	Query	   *query;
-	List	   *levels;			/* ReportLevel */
+	List	   *rows;			/* ReportRow */
 	struct PlanReport *previous;	/* what was collected when this started */
 } PlanReport;
 
@@ -48,16 +41,7 @@ static PlanReport *active_report = NULL;
 static uint64 logged[LOGGED_MAX];
 static int	logged_next = 0;
 
-/* One level being walked. */
-typedef struct Walk
-{
-	PlannerInfo *root;
-	bool		wanted;			/* rows are wanted */
-	List	   *rows;
-	PlanReport *report;			/* where rows of subqueries go, or NULL */
-} Walk;
-
-static List *WalkLevel(PlannerInfo *root, Path *path, bool wanted, PlanReport *report);
+static void WalkLevel(PlannerInfo *root, Path *path, PlanReport *report);
 
 #define SUBPATH(type) \
 		case T_##type: \
@@ -161,47 +145,50 @@ static void
 JoinPathRejection(PlannerInfo *root, JoinPath *path, JoinCandidate *join, Rejection *rejection)
 {
 	Cost		cost;
+	bool		possible = BucketedCost(join->joinrel, &cost);
 	const char *node = IsA(path, HashPath) ? "hash join" :
 		IsA(path, MergePath) ? "merge join" : "nested loop";
 	const char *setting = IsA(path, HashPath) ? "enable_hashjoin" :
 		IsA(path, MergePath) ? "enable_mergejoin" : "enable_nestloop";
 
 	JoinReason(join, rejection);
-	if (rejection->code != REASON_NONE)
+	if (rejection->code == REASON_NONE)
+	{
+		rejection->detail = psprintf(possible && cost < path->path.total_cost ?
+									 "with a %s here the whole plan is estimated to cost less" :
+									 "a %s is estimated to cost less", node);
+		rejection->hint = psprintf("If the row counts in EXPLAIN are far off, ANALYZE the tables by name. To compare: SET %s = off;",
+								   setting);
+	}
+	else if (rejection->code != REASON_COST && JoinRoutes(join) && possible)
 	{
 		/* what stands against it only adds to the costs, and the hint would help all the more */
-		if (rejection->code != REASON_COST && JoinRoutes(join) && BucketedCost(join->joinrel, &cost))
-		{
-			rejection->code = REASON_COST;
-			rejection->relation = NULL;
-			rejection->detail = psprintf("%s; distributing rows to buckets for this join is estimated to cost more than a %s",
-										 rejection->detail, node);
-			rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
-		}
+		rejection->relation = NULL;
+		rejection->detail = psprintf("%s; distributing rows to buckets for this join is estimated to cost more than a %s",
+									 rejection->detail, node);
+	}
+	else
 		return;
-	}
 	rejection->code = REASON_COST;
-	rejection->detail = psprintf("a %s is estimated to cost less", node);
-	if (BucketedCost(join->joinrel, &cost))
-	{
+	if (possible)
 		rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
-		if (cost < path->path.total_cost)
-			rejection->detail = psprintf("with a %s here the whole plan is estimated to cost less", node);
-	}
-	rejection->hint = psprintf("If the row counts in EXPLAIN are far off, ANALYZE the tables by name. To compare: SET %s = off;",
-							   setting);
 }
 
+/* rejection NULL: it uses buckets. */
 static void
-AddRow(Walk *walk, const char *kind, char *relations, const char *join_type, bool used,
-	   const Rejection *rejection)
+AddRow(PlanReport *report, PlannerInfo *root, const char *kind, char *relations,
+	   const char *join_type, const Rejection *rejection)
 {
-	ReportRow  *row = palloc(sizeof(ReportRow));
+	ReportRow  *row = palloc0(sizeof(ReportRow));
 
-	*row = (ReportRow) {kind, relations, join_type, used};
+	row->root = root;
+	row->kind = kind;
+	row->relations = relations;
+	row->join_type = join_type;
+	row->used = rejection == NULL;
 	if (rejection != NULL)
 		row->rejection = *rejection;
-	walk->rows = lappend(walk->rows, row);
+	report->rows = lappend(report->rows, row);
 }
 
 static char *
@@ -215,27 +202,21 @@ static void
 FeedJoin(PlannerInfo *root, Index rti, JoinPath *path)
 {
 	RelOptInfo *rel = rti < root->simple_rel_array_size ? root->simple_rel_array[rti] : NULL;
-	BucketRelInfo *info = rel ? BucketRelInfoGet(rel) : NULL;
 	ListCell   *lc;
 
-	if (info != NULL && !info->in_bucket_join && info->feeds == NULL)
-		info->feeds = path;
-	if (rel == NULL || !IS_SIMPLE_REL(rel) || !planner_rt_fetch(rti, root)->inh)
-		return;
-	foreach(lc, root->append_rel_list)
+	foreach(lc, rel != NULL && IS_SIMPLE_REL(rel) ? LeafRels(root, rel) : NIL)
 	{
-		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
+		BucketRelInfo *info = BucketRelInfoGet(lfirst(lc));
 
-		if (child->parent_relid == rti)
-			FeedJoin(root, child->child_relid, path);
+		if (info != NULL && !info->in_bucket_join && info->feeds == NULL)
+			info->feeds = path;
 	}
 }
 
 /* A join of core's. */
 static void
-VisitJoin(Walk *walk, JoinPath *path)
+VisitJoin(PlannerInfo *root, JoinPath *path, PlanReport *report)
 {
-	PlannerInfo *root = walk->root;
 	JoinCandidate join;
 	Rejection	rejection;
 	ListCell   *lc;
@@ -252,12 +233,12 @@ VisitJoin(Walk *walk, JoinPath *path)
 		while ((rti = bms_next_member(rinfo->clause_relids, rti)) >= 0)
 			FeedJoin(root, rti, path);
 	}
-	if (!walk->wanted ||
+	if (report == NULL ||
 		!(HoldsBucketedTable(root, join.outerrel) || HoldsBucketedTable(root, join.innerrel)))
 		return;
 	JoinPathRejection(root, path, &join, &rejection);
-	AddRow(walk, "join", PairTitle(root, join.outerrel, join.innerrel),
-		   JoinTypeWord(join.jointype), false, &rejection);
+	AddRow(report, root, "join", PairTitle(root, join.outerrel, join.innerrel),
+		   JoinTypeWord(join.jointype), &rejection);
 }
 
 /* Tables that a bucket join reads batch by batch. */
@@ -278,16 +259,16 @@ MarkInput(Path *path)
 
 /* A bucket join: tables right below it say nothing in EXPLAIN. */
 static void
-VisitBucketJoin(Walk *walk, CustomPath *path, JoinType jointype)
+VisitBucketJoin(PlannerInfo *root, CustomPath *path, JoinType jointype, PlanReport *report)
 {
 	Path	   *outer = linitial(path->custom_paths);
 	Path	   *inner = lsecond(path->custom_paths);
 
 	MarkInput(outer);
 	MarkInput(inner);
-	if (walk->wanted)
-		AddRow(walk, "join", PairTitle(walk->root, outer->parent, inner->parent),
-			   JoinTypeWord(jointype), true, NULL);
+	if (report != NULL)
+		AddRow(report, root, "join", PairTitle(root, outer->parent, inner->parent),
+			   JoinTypeWord(jointype), NULL);
 }
 
 /* Finds an IN or EXISTS that became a subplan. */
@@ -307,19 +288,19 @@ HoldsSubplan(Node *node, void *context)
 
 /* A scan of a bucketed table: a condition with a subquery that is no join. */
 static void
-VisitScan(Walk *walk, Path *path)
+VisitScan(PlannerInfo *root, Path *path, PlanReport *report)
 {
 	Rejection	rejection = {0};
 	ListCell   *lc;
 
-	if (!walk->wanted || BucketRelInfoGet(path->parent) == NULL)
+	if (report == NULL || BucketRelInfoGet(path->parent) == NULL)
 		return;
 	foreach(lc, path->parent->baserestrictinfo)
 	{
 		if (!HoldsSubplan((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
 			continue;
-		ReasonSay(&rejection, REASON_SUBPLAN, RelationLabel(walk->root, path->parent->relids));
-		AddRow(walk, "join", RelationTitle(walk->root, path->parent->relids), NULL, false, &rejection);
+		ReasonSay(&rejection, REASON_SUBPLAN, RelationLabel(root, path->parent->relids));
+		AddRow(report, root, "join", RelationTitle(root, path->parent->relids), NULL, &rejection);
 	}
 }
 
@@ -361,15 +342,14 @@ ReadsBuckets(Path *path)
 
 /* GROUP BY or DISTINCT. */
 static void
-VisitAgg(Walk *walk, Path *path)
+VisitAgg(PlannerInfo *root, Path *path, PlanReport *report)
 {
-	PlannerInfo *root = walk->root;
 	bool		distinct = IsUpperRel(root, path->parent, UPPERREL_DISTINCT);
 	RelOptInfo *input;
 	Rejection	rejection;
 	bool		used;
 
-	if (!walk->wanted || (!distinct && !IsUpperRel(root, path->parent, UPPERREL_GROUP_AGG)))
+	if (report == NULL || (!distinct && !IsUpperRel(root, path->parent, UPPERREL_GROUP_AGG)))
 		return;
 	if (!distinct && root->parse->groupClause == NIL && root->parse->groupingSets == NIL)
 		return;
@@ -388,22 +368,22 @@ VisitAgg(Walk *walk, Path *path)
 				IsA(path, GroupPath) || IsA(path, UpperUniquePath)) && ReadsBuckets(path);
 	if (!used)
 		GroupingReason(root, input, path->parent, distinct, path, &rejection);
-	AddRow(walk, "aggregate", RelationTitle(root, input->relids), NULL, used,
+	AddRow(report, root, "aggregate", RelationTitle(root, input->relids), NULL,
 		   used ? NULL : &rejection);
 }
 
 static void
-WalkPath(Walk *walk, Path *path)
+WalkPath(PlannerInfo *root, Path *path, PlanReport *report)
 {
 	JoinType	jointype;
 	ListCell   *lc;
 
 	check_stack_depth();
 	foreach(lc, PathChildren(path))
-		WalkPath(walk, lfirst(lc));
+		WalkPath(root, lfirst(lc), report);
 	if (IsBucketJoinPath(path, &jointype))
 	{
-		VisitBucketJoin(walk, (CustomPath *) path, jointype);
+		VisitBucketJoin(root, (CustomPath *) path, jointype, report);
 		return;
 	}
 	switch (nodeTag(path))
@@ -411,17 +391,17 @@ WalkPath(Walk *walk, Path *path)
 		case T_NestPath:
 		case T_MergePath:
 		case T_HashPath:
-			VisitJoin(walk, (JoinPath *) path);
+			VisitJoin(root, (JoinPath *) path, report);
 			break;
 		case T_ForeignPath:
-			VisitScan(walk, path);
+			VisitScan(root, path, report);
 			break;
 		case T_AggPath:
 		case T_GroupPath:
 		case T_GroupingSetsPath:
 		case T_UpperUniquePath:
 		case T_CustomPath:
-			VisitAgg(walk, path);
+			VisitAgg(root, path, report);
 			break;
 		case T_SubqueryScanPath:
 
@@ -430,8 +410,7 @@ WalkPath(Walk *walk, Path *path)
 			 * would be taken; now that is known.
 			 */
 			if (path->parent->subroot != NULL)
-				WalkLevel(path->parent->subroot, ((SubqueryScanPath *) path)->subpath,
-						  walk->wanted, walk->report);
+				WalkLevel(path->parent->subroot, ((SubqueryScanPath *) path)->subpath, report);
 			break;
 		default:
 			break;
@@ -439,11 +418,9 @@ WalkPath(Walk *walk, Path *path)
 }
 
 /* Walk one level; its rows replace what an earlier walk gave. */
-static List *
-WalkLevel(PlannerInfo *root, Path *path, bool wanted, PlanReport *report)
+static void
+WalkLevel(PlannerInfo *root, Path *path, PlanReport *report)
 {
-	Walk		walk = {.root = root,.wanted = wanted,.report = report};
-	ReportLevel *level = NULL;
 	ListCell   *lc;
 
 	for (int i = 1; i < root->simple_rel_array_size; i++)
@@ -457,22 +434,12 @@ WalkLevel(PlannerInfo *root, Path *path, bool wanted, PlanReport *report)
 			info->in_bucket_join = false;
 		}
 	}
-	WalkPath(&walk, path);
-	if (report == NULL)
-		return walk.rows;
-	foreach(lc, report->levels)
+	foreach(lc, report ? report->rows : NIL)
 	{
-		if (((ReportLevel *) lfirst(lc))->root == root)
-			level = lfirst(lc);
+		if (((ReportRow *) lfirst(lc))->root == root)
+			report->rows = foreach_delete_current(report->rows, lc);
 	}
-	if (level == NULL)
-	{
-		level = palloc0(sizeof(ReportLevel));
-		level->root = root;
-		report->levels = lappend(report->levels, level);
-	}
-	level->rows = walk.rows;
-	return walk.rows;
+	WalkPath(root, path, report);
 }
 
 /* Once per message and statement text, as far as memory reaches. */
@@ -532,24 +499,23 @@ void
 PlanReportLevel(PlannerInfo *root, RelOptInfo *final_rel)
 {
 	bool		asked = IsAskedAbout(root);
-	List	   *rows;
+	PlanReport	level = {0};
+	PlanReport *report = asked ? active_report : bf_log_rejections ? &level : NULL;
 
-	if ((!bf_enable && !asked) || final_rel->pathlist == NIL || !LevelHoldsBucketedTable(root))
+	if ((!bf_enable && !asked) || final_rel->pathlist == NIL ||
+		!LevelHoldsBucketedTable(root))
 		return;
 	/* what core does next, to choose the path that its user will most likely take */
 	set_cheapest(final_rel);
-	rows = WalkLevel(root, get_cheapest_fractional_path(final_rel, root->tuple_fraction),
-					 asked || bf_log_rejections, asked ? active_report : NULL);
+	WalkLevel(root, get_cheapest_fractional_path(final_rel, root->tuple_fraction), report);
 	if (bf_log_rejections)
-		LogRows(rows);
+		LogRows(report->rows);
 }
 
 List *
 PlanReportCollect(Query *query, const char *text, int cursor_options)
 {
 	PlanReport	report = {.query = query,.previous = active_report};
-	List	   *rows = NIL;
-	ListCell   *lc;
 
 	active_report = &report;
 	PG_TRY();
@@ -561,9 +527,7 @@ PlanReportCollect(Query *query, const char *text, int cursor_options)
 		active_report = report.previous;
 	}
 	PG_END_TRY();
-	foreach(lc, report.levels)
-		rows = list_concat(rows, ((ReportLevel *) lfirst(lc))->rows);
-	return rows;
+	return report.rows;
 }
 
 bool

@@ -11,6 +11,7 @@
 /* A join or an aggregation of a plan. */
 typedef struct ReportRow
 {
+	PlannerInfo *root;			/* the query level */
 	const char *kind;			/* "join", "aggregate" */
 	char	   *relations;
 	const char *join_type;		/* NULL for aggregates */

@@ -10,7 +10,6 @@
 #include "parser/parsetree.h"
 #include "plan/why/key_side.h"
 #include "plan/why/reasons.h"
-#include "storage/manifest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -42,36 +41,21 @@ KindOfRelation(RangeTblEntry *rte)
 	}
 }
 
-/* The partitions that are read (Oids), those of partitioned partitions too. */
-static List *
-ReadPartitions(PlannerInfo *root, Index parent, List *leaves)
-{
-	ListCell   *lc;
-
-	foreach(lc, root->append_rel_list)
-	{
-		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
-		RelOptInfo *rel = root->simple_rel_array[child->child_relid];
-		RangeTblEntry *rte = planner_rt_fetch(child->child_relid, root);
-
-		if (child->parent_relid != parent || rel == NULL || IS_DUMMY_REL(rel))
-			continue;
-		leaves = rte->inh ? ReadPartitions(root, child->child_relid, leaves) :
-			lappend_oid(leaves, rte->relid);
-	}
-	return leaves;
-}
-
 /* Why a partitioned table, or one with children, is no input of a bucket join; false: no part of it is bucketed. */
 static bool
 PartitionedReason(PlannerInfo *root, RelOptInfo *rel, const char *label, Rejection *rejection)
 {
-	List	   *leaves = ReadPartitions(root, rel->relid, NIL);
+	List	   *leaves = NIL;
 	bool		bucketed = false;
 	ListCell   *lc;
 
-	foreach(lc, leaves)
-		bucketed |= IsBucketTable(lfirst_oid(lc));
+	foreach(lc, LeafRels(root, rel))
+	{
+		RelOptInfo *leaf = lfirst(lc);
+
+		leaves = lappend_oid(leaves, planner_rt_fetch(leaf->relid, root)->relid);
+		bucketed |= BucketRelInfoGet(leaf) != NULL;
+	}
 	if (!bucketed)
 		return false;
 	if (rel->part_rels != NULL && PartitionsReason(label, leaves, rejection))
@@ -92,22 +76,14 @@ PartitionedReason(PlannerInfo *root, RelOptInfo *rel, const char *label, Rejecti
 static RelOptInfo *
 OtherHashTable(PlannerInfo *root, RelOptInfo *rel)
 {
-	BucketRelInfo *info = BucketRelInfoGet(rel);
 	ListCell   *lc;
 
-	if (info != NULL)
-		return info->hash_version != 0 ? rel : NULL;
-	if (!IS_SIMPLE_REL(rel) || !planner_rt_fetch(rel->relid, root)->inh)
-		return NULL;
-	foreach(lc, root->append_rel_list)
+	foreach(lc, IS_SIMPLE_REL(rel) ? LeafRels(root, rel) : NIL)
 	{
-		AppendRelInfo *child = lfirst_node(AppendRelInfo, lc);
-		RelOptInfo *childrel = root->simple_rel_array[child->child_relid];
-		RelOptInfo *found = child->parent_relid == rel->relid && childrel != NULL ?
-			OtherHashTable(root, childrel) : NULL;
+		BucketRelInfo *info = BucketRelInfoGet(lfirst(lc));
 
-		if (found != NULL)
-			return found;
+		if (info != NULL && info->hash_version != 0)
+			return lfirst(lc);
 	}
 	return NULL;
 }
@@ -165,7 +141,8 @@ OtherOrderCost(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *a, RelOptInfo
 void
 NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejection *rejection)
 {
-	RelOptInfo *other;
+	RelOptInfo *other = join == NULL ? NULL : rel == join->outerrel ? join->innerrel : join->outerrel;
+	RelOptInfo *table;
 	BucketInput *input = NULL;
 	RelOptInfo *base = NULL;
 	Var		   *named = NULL;
@@ -181,9 +158,9 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 		ReasonSay(rejection, REASON_PROVEN_EMPTY, rejection->relation);
 		return;
 	}
-	if (OtherHashTable(root, rel) != NULL)
+	table = OtherHashTable(root, rel);
+	if (table != NULL)
 	{
-		RelOptInfo *table = OtherHashTable(root, rel);
 		Oid			relid = planner_rt_fetch(table->relid, root)->relid;
 
 		/* a partition has the alias of its parent */
@@ -192,7 +169,6 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 						  BucketRelInfoGet(table)->hash_version, rejection);
 		return;
 	}
-	other = join == NULL ? NULL : rel == join->outerrel ? join->innerrel : join->outerrel;
 	if (other != NULL && BucketInputs(root, other) != NIL)
 		input = linitial(BucketInputs(root, other));
 
@@ -218,7 +194,7 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 			rejection->costs = psprintf("that bucket join alone costs %.2f, this join %.2f",
 										cost, join->joinrel->cheapest_total_path ?
 										join->joinrel->cheapest_total_path->total_cost : 0);
-			rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To have the other order, put the join of the two into WITH ... AS MATERIALIZED, or SET join_collapse_limit = 1 and write it first.");
+			rejection->hint = "If the estimates are far off, ANALYZE the tables by name. To have the other order, put the join of the two into WITH ... AS MATERIALIZED, or SET join_collapse_limit = 1 and write it first.";
 			return;
 		}
 		if (named == NULL || (input != NULL && against != NULL && BucketInputKey(input, (Node *) against) >= 0))
