@@ -28,7 +28,6 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #define MAX_RUNS 1000
@@ -132,15 +131,22 @@ BytesRead(void)
 						   pgBufferUsage.local_blks_hit + pgBufferUsage.local_blks_read);
 }
 
-/*
- * Plan and run a contender.  The first run (-1) keeps the answer and watches
- * the memory, for which the others are left alone: of these sample number run
- * is taken.
- */
-static void
-RunQuery(Contender *contender, Snapshot snapshot, int run)
+/* A run of a contender; number -1 keeps the answer and watches the memory, for which the others are left alone. */
+typedef struct Run
 {
-	RowReceiver receiver = {.answer = run < 0 ? contender->answer : NULL};
+	Contender  *contender;
+	Snapshot	snapshot;
+	int			number;
+	MemoryContext cxt;
+} Run;
+
+/* Plan and run a contender, measure it, and leave what stays to be rolled back. */
+static void
+RunQuery(void *arg)
+{
+	Run		   *run = arg;
+	Contender  *contender = run->contender;
+	RowReceiver receiver = {.answer = run->number < 0 ? contender->answer : NULL};
 	int64		temp = pgBufferUsage.temp_blks_written;
 	double		bytes;
 	PlannedStmt *plan;
@@ -149,12 +155,17 @@ RunQuery(Contender *contender, Snapshot snapshot, int run)
 	instr_time	planned;
 	instr_time	end;
 
+	MemoryContextSwitchTo(run->cxt);
+	XactReadOnly = true;
+	(void) set_config_option("bucketfdw.enable", contender->bucket_plans ? "on" : "off",
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	PushActiveSnapshot(run->snapshot);
 	RowReceiverInit(&receiver.pub, ReceiverRow);
 	INSTR_TIME_SET_CURRENT(start);
 	plan = pg_plan_query(copyObject(contender->query), contender->text, CURSOR_OPT_PARALLEL_OK, NULL);
 	INSTR_TIME_SET_CURRENT(planned);
 	bytes = BytesRead();
-	desc = CreateQueryDesc(plan, contender->text, snapshot, InvalidSnapshot, &receiver.pub, NULL, NULL, 0);
+	desc = CreateQueryDesc(plan, contender->text, run->snapshot, InvalidSnapshot, &receiver.pub, NULL, NULL, 0);
 	ExecutorStart(desc, 0);
 	receiver.estate = desc->estate;
 	BfExecutorRun(desc);
@@ -163,8 +174,9 @@ RunQuery(Contender *contender, Snapshot snapshot, int run)
 	ExecutorEnd(desc);
 	INSTR_TIME_SET_CURRENT(end);
 	FreeQueryDesc(desc);
+	PopActiveSnapshot();
 
-	if (run < 0)
+	if (run->number < 0)
 	{
 		contender->rows = receiver.rows;
 		contender->peak_memory = receiver.peak_memory;
@@ -174,53 +186,28 @@ RunQuery(Contender *contender, Snapshot snapshot, int run)
 	/* the times of core's EXPLAIN (ANALYZE, SUMMARY) */
 	INSTR_TIME_SUBTRACT(end, planned);
 	INSTR_TIME_SUBTRACT(planned, start);
-	contender->samples[MEASURE_PLANNING][run] = INSTR_TIME_GET_MILLISEC(planned);
-	contender->samples[MEASURE_EXECUTION][run] = INSTR_TIME_GET_MILLISEC(end);
-	contender->samples[MEASURE_BYTES_READ][run] = BytesRead() - bytes;
-	contender->samples[MEASURE_TEMP_BYTES][run] = (double) BLCKSZ * (pgBufferUsage.temp_blks_written - temp);
+	contender->samples[MEASURE_PLANNING][run->number] = INSTR_TIME_GET_MILLISEC(planned);
+	contender->samples[MEASURE_EXECUTION][run->number] = INSTR_TIME_GET_MILLISEC(end);
+	contender->samples[MEASURE_BYTES_READ][run->number] = BytesRead() - bytes;
+	contender->samples[MEASURE_TEMP_BYTES][run->number] = (double) BLCKSZ * (pgBufferUsage.temp_blks_written - temp);
 	contender->same &= receiver.rows == contender->rows;
 }
 
 /* The same in a subtransaction that leaves nothing behind, be there an error or not. */
 static void
-RunOnce(Contender *contender, Snapshot snapshot, int run)
+RunOnce(Contender *contender, Snapshot snapshot, int number)
 {
-	MemoryContext oldcxt = CurrentMemoryContext;
-	ResourceOwner oldowner = CurrentResourceOwner;
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw compare run",
-											  ALLOCSET_DEFAULT_SIZES);
+	Run			run = {contender, snapshot, number};
 	ErrorContextCallback callback = {error_context_stack, RunErrorCallback, contender};
-	int			nestlevel = GetCurrentTransactionNestLevel();
-	ErrorData  *volatile error = NULL;
+	ErrorData  *error;
 
+	run.cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw compare run", ALLOCSET_DEFAULT_SIZES);
 	error_context_stack = &callback;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		XactReadOnly = true;
-		(void) set_config_option("bucketfdw.enable", contender->bucket_plans ? "on" : "off",
-								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-		PushActiveSnapshot(snapshot);
-		RunQuery(contender, snapshot, run);
-		PopActiveSnapshot();
-	}
-	PG_CATCH();
-	{
-		/* whoever catches the error next rolls back one subtransaction: his own */
-		MemoryContextSwitchTo(oldcxt);
-		error = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	while (GetCurrentTransactionNestLevel() > nestlevel)
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(oldcxt);
-	CurrentResourceOwner = oldowner;
+	error = TryWork(RunQuery, &run, false);
 	error_context_stack = callback.previous;
 	if (error != NULL)
 		ReThrowError(error);
-	MemoryContextDelete(cxt);
+	MemoryContextDelete(run.cxt);
 }
 
 /* Run all once, compare the answers with that of stock plans, then run in turns. */

@@ -1,15 +1,19 @@
 /*
  * query_text.c
- *	  Functions that get a query as the text of an argument, and run it.
+ *	  What functions for users share: arguments, queries given as text, rows of
+ *	  results, work that may fail.
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "admin/query_text.h"
+#include "funcapi.h"
 #include "nodes/makefuncs.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 #define SELECT_HINT "Give one SELECT, VALUES or TABLE statement."
 
@@ -190,6 +194,46 @@ QueryTextPlannable(const char *text)
 	query = InnerQuery(linitial_node(Query, queries));
 	error_context_stack = callback.previous;
 	return query;
+}
+
+void
+PutTexts(FunctionCallInfo fcinfo, char **values)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	AttInMetadata *attinmeta = TupleDescGetAttInMetadata(rsinfo->setDesc);
+
+	tuplestore_puttuple(rsinfo->setResult, BuildTupleFromCStrings(attinmeta, values));
+}
+
+ErrorData *
+TryWork(void (*work) (void *arg), void *arg, bool keep)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	int			nestlevel = GetCurrentTransactionNestLevel();
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(cxt);
+	PG_TRY();
+	{
+		work(arg);
+		if (keep)
+			ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		/* whoever catches the error next rolls back one subtransaction: his own */
+		MemoryContextSwitchTo(cxt);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	while (GetCurrentTransactionNestLevel() > nestlevel)
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(cxt);
+	CurrentResourceOwner = owner;
+	return error;
 }
 
 void

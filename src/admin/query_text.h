@@ -1,6 +1,7 @@
 /*
  * query_text.h
- *	  Functions that get a query as the text of an argument, and run it.
+ *	  What functions for users share: arguments, queries given as text, rows of
+ *	  results, work that may fail.
  */
 #ifndef BF_QUERY_TEXT_H
 #define BF_QUERY_TEXT_H
@@ -31,6 +32,16 @@ extern Query *QueryTextPlannable(const char *text);
 
 /* "a integer, b text": the columns a user sees. */
 extern char *ColumnsText(TupleDesc desc);
+
+/* Add a row to the result of a function, which InitMaterializedSRF began; values as text, NULL: null. */
+extern void PutTexts(FunctionCallInfo fcinfo, char **values);
+
+/*
+ * Do something in a subtransaction, starting in the current memory context.
+ * NULL if all went well, then what it did is kept or rolled back; else the
+ * error, which is caught, and rolled back.
+ */
+extern ErrorData *TryWork(void (*work) (void *arg), void *arg, bool keep);
 
 /* Fill in a receiver of rows that has nothing to do before or after them. */
 extern void RowReceiverInit(DestReceiver *receiver,

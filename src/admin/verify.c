@@ -10,8 +10,8 @@
 #include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "admin/open_checked.h"
+#include "admin/query_text.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class_d.h"
 #include "catalog/pg_foreign_table.h"
@@ -26,30 +26,19 @@
 #include "storage/manifest.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(bucketfdw_verify);
 
 PGDLLEXPORT Datum bucketfdw_verify(PG_FUNCTION_ARGS);
 
-/* What the last row of the blocks of a run so far was. */
-typedef struct LastRow
-{
-	bool		valid;
-	Datum	   *values;			/* over the sort columns; copies */
-	bool	   *nulls;
-	MemoryContext cxt;
-} LastRow;
-
 /* Where defects go, and the file and block they are looked for in. */
 typedef struct VerifyState
 {
-	ReturnSetInfo *rsinfo;
+	FunctionCallInfo fcinfo;
 	Relation	rel;
 	Manifest   *manifest;
 	const char *path;
@@ -60,58 +49,36 @@ typedef struct VerifyState
 	FileReader *reader;
 	const FileRun *run;
 	int			block;
-	ColumnBuffer **buffers;		/* one for each sort column, one for all others in turn */
-	LastRow		last;
+	ColumnVector *keys[2];		/* sort columns of the block and the one before, in turn */
+	ColumnBuffer **buffers[2];	/* of these, and one more for all other columns */
+	int			rows_before;	/* in the block before, 0: there is none, or it is damaged */
 } VerifyState;
 
 /* Report a defect; bucket and block -1: unknown. */
 static void
-Defect(VerifyState *state, int bucket, int block, const char *problem, const char *detail)
+Defect(VerifyState *state, int bucket, int block, char *problem, char *detail)
 {
-	Datum		values[5];
-	bool		nulls[5] = {false};
+	char	   *values[] = {
+		unconstify(char *, state->path),
+		bucket < 0 ? NULL : psprintf("%d", bucket),
+		block < 0 ? NULL : psprintf("%d", block),
+		problem,
+		state->relname == NULL ? detail : psprintf("%s: %s", state->relname, detail)
+	};
 
-	values[0] = CStringGetTextDatum(state->path);
-	values[1] = Int32GetDatum(bucket);
-	nulls[1] = bucket < 0;
-	values[2] = Int32GetDatum(block);
-	nulls[2] = block < 0;
-	values[3] = CStringGetTextDatum(problem);
-	values[4] = CStringGetTextDatum(state->relname == NULL ? detail :
-									psprintf("%s: %s", state->relname, detail));
-	tuplestore_putvalues(state->rsinfo->setResult, state->rsinfo->setDesc, values, nulls);
+	PutTexts(state->fcinfo, values);
 }
 
 /*
- * Do something in the current memory context, in a subtransaction of its own:
- * an error about a damaged or missing file becomes a defect, and false is
- * returned; any other one is raised.
+ * Do something in the current memory context: an error about a damaged or
+ * missing file becomes a defect, and false is returned; any other one is
+ * raised.
  */
 static bool
-Attempt(VerifyState *state, int bucket, int block,
-		void (*work) (VerifyState *state))
+Attempt(VerifyState *state, int bucket, int block, void (*work) (void *state))
 {
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	ErrorData  *error = TryWork(work, state, true);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		work(state);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(cxt);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(cxt);
-	CurrentResourceOwner = owner;
 	if (error == NULL)
 		return true;
 	if (error->sqlerrcode != ERRCODE_DATA_CORRUPTED && error->sqlerrcode != ERRCODE_UNDEFINED_FILE)
@@ -164,102 +131,84 @@ VerifyCounts(VerifyState *state)
 			   psprintf("the file has %d runs, the manifest names %d", reader->nruns, nruns));
 }
 
+static void
+KeyOfRow(const ColumnVector *keys, int nsort, int row, Datum *values, bool *nulls)
+{
+	for (int k = 0; k < nsort; k++)
+	{
+		values[k] = keys[k].values[row];
+		nulls[k] = keys[k].nulls != NULL && keys[k].nulls[row];
+	}
+}
+
 /*
- * Order and placement of the rows of a block, whose sort columns are decoded
- * into keys.  At most one defect of each kind for a block.
+ * Order and placement of the rows of a block, whose sort columns are decoded.
+ * At most one defect of each kind for a block.
  */
 static void
-VerifyRows(VerifyState *state, const ColumnVector *keys)
+VerifyRows(VerifyState *state)
 {
 	const BucketSpec *spec = state->reader->spec;
 	const FileRun *run = state->run;
-	LastRow    *last = &state->last;
 	int			block = state->block;
 	int			nrows = state->reader->blocks[block].nrows;
 	int			nsort = spec->nsort;
-	int			maxatt = 0;
-	Datum	   *values[2];
+	Datum	   *values[2];		/* of this row and the one before, in turn */
 	bool	   *nulls[2];
-	Datum	   *row_values;
-	bool	   *row_nulls;
 	bool		order_done = false;
-	bool		place_done = false;
+	bool		place_done = !BucketSpecHashKnown(spec);
 
-	for (int k = 0; k < nsort; k++)
-		maxatt = Max(maxatt, spec->sort[k].attnum);
-	row_values = palloc0(sizeof(Datum) * maxatt);
-	row_nulls = palloc0(sizeof(bool) * maxatt);
 	for (int i = 0; i < 2; i++)
 	{
 		values[i] = palloc0(sizeof(Datum) * nsort);
 		nulls[i] = palloc0(sizeof(bool) * nsort);
 	}
-
+	if (state->rows_before > 0)
+		KeyOfRow(state->keys[(block + 1) % 2], nsort, state->rows_before - 1, values[1], nulls[1]);
 	for (int row = 0; row < nrows; row++)
 	{
 		Datum	   *v = values[row % 2];
 		bool	   *n = nulls[row % 2];
+		uint32		hash = 0;
 
-		for (int k = 0; k < nsort; k++)
+		KeyOfRow(state->keys[block % 2], nsort, row, v, n);
+		for (int k = 0; k < spec->nkeys && !place_done; k++)
 		{
-			v[k] = keys[k].values[row];
-			n[k] = keys[k].nulls != NULL && keys[k].nulls[row];
-			row_values[spec->sort[k].attnum - 1] = v[k];
-			row_nulls[spec->sort[k].attnum - 1] = n[k];
+			if (!n[k])
+				hash = KeyHash(spec->sort[k].keyclass, spec->sort[k].typid, v[k], hash);
 		}
-		if (!place_done && BucketSpecHashKnown(spec) &&
-			KeyBucket(BucketSpecHash(spec, row_values, row_nulls), spec->nbuckets) != run->bucket)
+		if (!place_done && KeyBucket(hash, spec->nbuckets) != run->bucket)
 		{
 			Defect(state, run->bucket, block, "wrong bucket",
 				   psprintf("row %d of the block belongs to bucket %d", row,
-							KeyBucket(BucketSpecHash(spec, row_values, row_nulls), spec->nbuckets)));
+							KeyBucket(hash, spec->nbuckets)));
 			place_done = true;
 		}
-		if (!order_done && (row > 0 || last->valid) &&
-			BucketSpecCompare(spec, nsort,
-							  row > 0 ? values[(row + 1) % 2] : last->values,
-							  row > 0 ? nulls[(row + 1) % 2] : last->nulls, v, n) > 0)
+		if (!order_done && (row > 0 || state->rows_before > 0) &&
+			BucketSpecCompare(spec, nsort, values[(row + 1) % 2], nulls[(row + 1) % 2], v, n) > 0)
 		{
 			Defect(state, run->bucket, block, "order",
 				   psprintf("row %d of the block sorts before the row in front of it", row));
 			order_done = true;
 		}
-		if (row == nrows - 1)
-		{
-			MemoryContext old;
-
-			MemoryContextReset(last->cxt);
-			old = MemoryContextSwitchTo(last->cxt);
-			last->values = palloc(sizeof(Datum) * nsort);
-			last->nulls = palloc(sizeof(bool) * nsort);
-			for (int k = 0; k < nsort; k++)
-			{
-				int16		typlen;
-				bool		typbyval;
-
-				get_typlenbyval(spec->sort[k].typid, &typlen, &typbyval);
-				last->nulls[k] = n[k];
-				last->values[k] = n[k] ? (Datum) 0 : datumCopy(v[k], typbyval, typlen);
-			}
-			last->valid = true;
-			MemoryContextSwitchTo(old);
-		}
 	}
+	state->rows_before = nrows;
 }
 
 /* Decode all columns of a block, then look at its rows. */
 static void
-VerifyBlock(VerifyState *state)
+VerifyBlock(void *arg)
 {
+	VerifyState *state = arg;
 	FileReader *reader = state->reader;
-	ColumnBuffer **buffers = state->buffers;
 	int			block = state->block;
-	ColumnVector *keys = palloc0(sizeof(ColumnVector) * reader->spec->nsort);
+	int			nsort = reader->spec->nsort;
+	ColumnBuffer **buffers = state->buffers[block % 2];
 	bool	   *is_key = palloc0(sizeof(bool) * reader->ncols);
 	ColumnVector other;
 	uint64		bytes = 0;
 
-	for (int k = 0; k < reader->spec->nsort; k++)
+	for (int k = 0; k < nsort; k++)
 	{
 		int			col = FileReaderFindColumn(reader, reader->spec->sort[k].attnum);
 
@@ -267,16 +216,16 @@ VerifyBlock(VerifyState *state)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("the file lacks sort column %d", reader->spec->sort[k].attnum)));
-		FileReaderDecode(reader, block, col, buffers[k], &keys[k], &bytes);
+		FileReaderDecode(reader, block, col, buffers[k], &state->keys[block % 2][k], &bytes);
 		is_key[col] = true;
 	}
 	for (int col = 0; col < reader->ncols; col++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!is_key[col])
-			FileReaderDecode(reader, block, col, buffers[reader->spec->nsort], &other, &bytes);
+			FileReaderDecode(reader, block, col, buffers[nsort], &other, &bytes);
 	}
-	VerifyRows(state, keys);
+	VerifyRows(state);
 }
 
 /* All blocks of a file. */
@@ -285,17 +234,20 @@ VerifyBlocks(VerifyState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->file_cxt);
 	FileReader *reader = state->reader;
+	int			nsort = reader->spec->nsort;
 
-	state->buffers = palloc(sizeof(ColumnBuffer *) * (reader->spec->nsort + 1));
-	for (int i = 0; i <= reader->spec->nsort; i++)
-		state->buffers[i] = ColumnBufferCreate(state->file_cxt, NULL);
-	state->last.cxt = AllocSetContextCreate(state->file_cxt, "bucketfdw last row", ALLOCSET_SMALL_SIZES);
-
+	for (int side = 0; side < 2; side++)
+	{
+		state->keys[side] = palloc0(sizeof(ColumnVector) * nsort);
+		state->buffers[side] = palloc(sizeof(ColumnBuffer *) * (nsort + 1));
+		for (int i = 0; i <= nsort; i++)
+			state->buffers[side][i] = ColumnBufferCreate(state->file_cxt, NULL);
+	}
 	for (int r = 0; r < reader->nruns; r++)
 	{
 		const FileRun *run = state->run = &reader->runs[r];
 
-		state->last.valid = false;
+		state->rows_before = 0;
 		for (int block = run->first_block; block < run->first_block + run->nblocks; block++)
 		{
 			state->block = block;
@@ -304,7 +256,7 @@ VerifyBlocks(VerifyState *state)
 
 			/* after damage nothing is known about the rows in front of the next block */
 			if (!Attempt(state, run->bucket, block, VerifyBlock))
-				state->last.valid = false;
+				state->rows_before = 0;
 			MemoryContextSwitchTo(state->file_cxt);
 			MemoryContextReset(state->block_cxt);
 		}
@@ -313,8 +265,9 @@ VerifyBlocks(VerifyState *state)
 }
 
 static void
-OpenFile(VerifyState *state)
+OpenFile(void *arg)
 {
+	VerifyState *state = arg;
 	Oid			relid = RelationGetRelid(state->rel);
 	FileSource *source = StoreOpen(relid, RelationGetRelationName(state->rel),
 								   state->want->file_id, state->want->first_bucket);
@@ -441,7 +394,7 @@ AllTables(void)
 Datum
 bucketfdw_verify(PG_FUNCTION_ARGS)
 {
-	VerifyState state = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo};
+	VerifyState state = {.fcinfo = fcinfo};
 	bool		quick = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	bool		named = !PG_ARGISNULL(0);
 	List	   *tables;

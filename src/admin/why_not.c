@@ -28,8 +28,6 @@ PG_FUNCTION_INFO_V1(bucketfdw_why_not_tables);
 PGDLLEXPORT Datum bucketfdw_why_not_query(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_why_not_tables(PG_FUNCTION_ARGS);
 
-#define WHY_NOT_COLUMNS 7
-
 /* Rights on all tables of a query, those in subqueries and view bodies too. */
 static bool
 CheckRights(Node *node, void *context)
@@ -45,28 +43,17 @@ CheckRights(Node *node, void *context)
 }
 
 static void
-PutRow(ReturnSetInfo *rsinfo, const ReportRow *row)
+PutRow(FunctionCallInfo fcinfo, const ReportRow *row)
 {
 	const Rejection *rejection = &row->rejection;
-	Datum		values[WHY_NOT_COLUMNS] = {0};
-	bool		nulls[WHY_NOT_COLUMNS] = {0};
+	char	   *values[] = {
+		unconstify(char *, row->kind), row->relations, unconstify(char *, row->join_type),
+		row->used ? "t" : "f",
+		rejection->code == REASON_NONE ? NULL : unconstify(char *, ReasonName(rejection->code)),
+		RejectionDetail(rejection), rejection->hint
+	};
 
-	values[0] = CStringGetTextDatum(row->kind);
-	values[1] = CStringGetTextDatum(row->relations);
-	nulls[2] = row->join_type == NULL;
-	if (row->join_type != NULL)
-		values[2] = CStringGetTextDatum(row->join_type);
-	values[3] = BoolGetDatum(row->used);
-	nulls[4] = rejection->code == REASON_NONE;
-	if (!nulls[4])
-		values[4] = CStringGetTextDatum(ReasonName(rejection->code));
-	nulls[5] = rejection->detail == NULL;
-	if (!nulls[5])
-		values[5] = CStringGetTextDatum(RejectionDetail(rejection));
-	nulls[6] = rejection->hint == NULL;
-	if (!nulls[6])
-		values[6] = CStringGetTextDatum(rejection->hint);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	PutTexts(fcinfo, values);
 }
 
 Datum
@@ -81,7 +68,7 @@ bucketfdw_why_not_query(PG_FUNCTION_ARGS)
 	/* before planning, which may call functions and look at statistics */
 	(void) CheckRights((Node *) query, NULL);
 	foreach(lc, PlanReportCollect(query, string, CURSOR_OPT_PARALLEL_OK))
-		PutRow((ReturnSetInfo *) fcinfo->resultinfo, lfirst(lc));
+		PutRow(fcinfo, lfirst(lc));
 	return (Datum) 0;
 }
 
@@ -347,7 +334,7 @@ bucketfdw_why_not_tables(PG_FUNCTION_ARGS)
 	CompareTables(tables, &row.rejection);
 	row.relations = psprintf("%s, %s", tables[0].label, tables[1].label);
 	row.used = row.rejection.code == REASON_NONE;
-	PutRow((ReturnSetInfo *) fcinfo->resultinfo, &row);
+	PutRow(fcinfo, &row);
 	for (int i = 0; i < 2; i++)
 		relation_close(tables[i].rel, AccessShareLock);
 	return (Datum) 0;
