@@ -43,35 +43,18 @@ PGDLLEXPORT Datum bucketfdw_ddl_command(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_object_dropped(PG_FUNCTION_ARGS);
 
 /*
- * Raise the error that was caught again, without the lines of its context that
- * tell of our trigger and of its query, which calls the function named: it is
- * the user's command that fails.  Called in PG_CATCH.
+ * Leave out of the context of errors what our event trigger adds, its query
+ * and itself: it is the user's command that fails.  Returns what
+ * error_context_stack is set to again when there was no error.
  */
-static void
-ReThrowWithoutTrigger(MemoryContext cxt, const char *function, const char *trigger)
+static ErrorContextCallback *
+HideTrigger(void)
 {
-	ErrorData  *error;
-	char	   *from;
-	char	   *to;
+	ErrorContextCallback *trigger = error_context_stack;
 
-	MemoryContextSwitchTo(cxt);
-	error = CopyErrorData();
-	FlushErrorState();
-	from = error->context ? strstr(error->context, function) : NULL;
-	to = from ? strstr(from, trigger) : NULL;
-	if (to != NULL)
-	{
-		while (from > error->context && from[-1] != '\n')
-			from--;
-		to += strcspn(to, "\n");
-		if (*to == '\n')
-			memmove(from, to + 1, strlen(to));
-		else
-			*from = '\0';
-		if (error->context[0] == '\0')
-			error->context = NULL;
-	}
-	ReThrowError(error);
+	for (int i = 0; i < 2 && error_context_stack != NULL; i++)
+		error_context_stack = error_context_stack->previous;
+	return trigger;
 }
 
 /* true if rows of the table exist, those collected in this transaction included. */
@@ -444,17 +427,10 @@ CommandDone(const CollectedCommand *command, ArrayType *array)
 Datum
 bucketfdw_ddl_command(PG_FUNCTION_ARGS)
 {
-	MemoryContext cxt = CurrentMemoryContext;
+	ErrorContextCallback *trigger = HideTrigger();
 
-	PG_TRY();
-	{
-		CommandDone((CollectedCommand *) PG_GETARG_POINTER(0), PG_GETARG_ARRAYTYPE_P(1));
-	}
-	PG_CATCH();
-	{
-		ReThrowWithoutTrigger(cxt, "bucketfdw.ddl_command(", "bucketfdw.on_ddl_end()");
-	}
-	PG_END_TRY();
+	CommandDone((CollectedCommand *) PG_GETARG_POINTER(0), PG_GETARG_ARRAYTYPE_P(1));
+	error_context_stack = trigger;
 	PG_RETURN_VOID();
 }
 
@@ -504,16 +480,9 @@ ObjectDropped(Oid relid, int attnum)
 Datum
 bucketfdw_object_dropped(PG_FUNCTION_ARGS)
 {
-	MemoryContext cxt = CurrentMemoryContext;
+	ErrorContextCallback *trigger = HideTrigger();
 
-	PG_TRY();
-	{
-		ObjectDropped(PG_GETARG_OID(0), PG_GETARG_INT32(1));
-	}
-	PG_CATCH();
-	{
-		ReThrowWithoutTrigger(cxt, "bucketfdw.object_dropped(", "bucketfdw.on_drop()");
-	}
-	PG_END_TRY();
+	ObjectDropped(PG_GETARG_OID(0), PG_GETARG_INT32(1));
+	error_context_stack = trigger;
 	PG_RETURN_VOID();
 }
