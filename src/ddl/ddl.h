@@ -8,7 +8,7 @@
 #include "nodes/parsenodes.h"
 #include "utils/relcache.h"
 
-/* Error if a column has a null in a file of the table, with core's text and code. */
+/* Error if a column that is NOT NULL has a null, with core's text and code. */
 extern void CheckNotNullColumns(Relation rel);
 
 /* Error if rows violate a validated CHECK constraint of that name, if the table has it. */

@@ -15,91 +15,20 @@
 #include "compat.h"
 #include "ddl/ddl.h"
 #include "executor/spi.h"
-#include "format/read/reader.h"
-#include "miscadmin.h"
 #include "replication/slot.h"
 #include "replication/walsender.h"
 #include "replication/walsender_private.h"
-#include "storage/file_store.h"
-#include "storage/manifest.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
-
-/* true if a file has a null in a column; a column it lacks is all null. */
-static bool
-FileHasNull(FileReader *reader, AttrNumber attnum)
-{
-	int			col = FileReaderFindColumn(reader, attnum);
-	BlockColumnStats stats;
-
-	if (col < 0)
-		return reader->nrows > 0;
-	for (int block = 0; block < reader->nblocks; block++)
-	{
-		FileReaderColumnStats(reader, block, col, &stats);
-		if (stats.null_count > 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * The counts in the files are exact.  A query could not find out: on a column
- * that is NOT NULL already the planner folds IS NULL to false.
- */
-void
-CheckNotNullColumns(Relation rel)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	Oid			relid = RelationGetRelid(rel);
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw not null check",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext file_cxt = AllocSetContextCreate(cxt, "bucketfdw file", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	Manifest   *manifest = ManifestRead(relid, snapshot);
-
-	MemoryContextSwitchTo(file_cxt);
-	for (int i = 0; i < manifest->nfiles; i++)
-	{
-		ManifestFile *file = &manifest->files[i];
-		FileSource *source;
-		FileReader *reader;
-
-		CHECK_FOR_INTERRUPTS();
-		source = StoreOpen(relid, RelationGetRelationName(rel), file->file_id, file->first_bucket);
-		reader = FileReaderOpen(source, file->file_id, MyDatabaseId, relid);
-		for (int a = 0; a < desc->natts; a++)
-		{
-			Form_pg_attribute att = TupleDescAttr(desc, a);
-
-			if (att->attisdropped || BfAttributeIsVirtual(att) || !BfColumnNotNull(desc, a))
-				continue;
-			if (FileHasNull(reader, att->attnum))
-				ereport(ERROR,
-						(errcode(ERRCODE_NOT_NULL_VIOLATION),
-						 errmsg("column \"%s\" of relation \"%s\" contains null values",
-								NameStr(att->attname), RelationGetRelationName(rel)),
-						 errtablecol(rel, att->attnum)));
-		}
-		FileReaderClose(reader);
-		StoreClose(source);
-		MemoryContextReset(file_cxt);
-	}
-	MemoryContextSwitchTo(old);
-	UnregisterSnapshot(snapshot);
-	MemoryContextDelete(cxt);
-}
 
 /*
  * true if any row makes a boolean expression (SQL text) false.  The query must
@@ -135,6 +64,48 @@ AnyRowViolates(Relation rel, const char *expr)
 	AtEOXact_GUC(true, nestlevel);
 	pfree(query.data);
 	return violated;
+}
+
+/* What no row may violate when a column has no nulls; IS NOT NULL the planner takes for granted. */
+static char *
+HasNoNulls(const char *column)
+{
+	return psprintf("pg_catalog.num_nulls(%s) OPERATOR(pg_catalog.=) 0", quote_identifier(column));
+}
+
+void
+CheckNotNullColumns(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	List	   *attnums = NIL;
+	StringInfoData all;
+	ListCell   *lc;
+
+	initStringInfo(&all);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (att->attisdropped || BfAttributeIsVirtual(att) || !BfColumnNotNull(desc, i))
+			continue;
+		appendStringInfo(&all, "%s%s", attnums ? " AND " : "", HasNoNulls(NameStr(att->attname)));
+		attnums = lappend_int(attnums, att->attnum);
+	}
+
+	/* all columns in one scan; which of them it is takes another for each */
+	if (attnums == NIL || !AnyRowViolates(rel, all.data))
+		return;
+	foreach(lc, attnums)
+	{
+		const char *column = NameStr(TupleDescAttr(desc, lfirst_int(lc) - 1)->attname);
+
+		if (AnyRowViolates(rel, HasNoNulls(column)))
+			ereport(ERROR,
+					(errcode(ERRCODE_NOT_NULL_VIOLATION),
+					 errmsg("column \"%s\" of relation \"%s\" contains null values",
+							column, RelationGetRelationName(rel)),
+					 errtablecol(rel, lfirst_int(lc))));
+	}
 }
 
 void
