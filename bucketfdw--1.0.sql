@@ -193,20 +193,6 @@ CREATE FUNCTION bucketfdw.bucket_stats(
 COMMENT ON FUNCTION bucketfdw.bucket_stats(regclass)
 	IS 'rows, bytes and runs of each bucket of a table';
 
-CREATE FUNCTION bucketfdw.table_size(rel regclass) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bucketfdw_table_size'
-	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION bucketfdw.table_size(regclass)
-	IS 'bytes on disk of a bucketed table, files waiting for removal included';
-
-CREATE FUNCTION bucketfdw.database_size() RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bucketfdw_database_size'
-	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION bucketfdw.database_size()
-	IS 'bytes on disk of all bucketed tables of this database';
-
 CREATE FUNCTION bucketfdw.info(
 	OUT library_version text,
 	OUT extension_version text,
@@ -452,7 +438,38 @@ COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
 COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';
 COMMENT ON COLUMN bucketfdw.tables.joins_with IS 'tables whose key can be joined with this one bucket by bucket';
 
-GRANT SELECT ON bucketfdw.tables, bucketfdw.files, bucketfdw.garbage TO PUBLIC;
+GRANT SELECT ON bucketfdw.bucket_tables, bucketfdw.tables, bucketfdw.files, bucketfdw.garbage TO PUBLIC;
+
+--
+-- Sizes
+--
+
+CREATE FUNCTION bucketfdw.table_size(rel regclass) RETURNS bigint
+	LANGUAGE plpgsql STRICT VOLATILE PARALLEL RESTRICTED
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM bucketfdw.bucket_tables b WHERE b.relid = rel) THEN
+		RAISE wrong_object_type USING
+			MESSAGE = format('"%s" is not a bucketed table', COALESCE((SELECT c.relname FROM pg_class c WHERE c.oid = rel), rel::text));
+	END IF;
+	RETURN (SELECT COALESCE(sum(f.bytes), 0) FROM bucketfdw.files f WHERE f.relid = rel)
+		+ (SELECT COALESCE(sum(g.bytes), 0) FROM bucketfdw.garbage g WHERE g.relid = rel);
+END
+$$;
+
+COMMENT ON FUNCTION bucketfdw.table_size(regclass)
+	IS 'bytes on disk of a bucketed table, files waiting for removal included';
+
+CREATE FUNCTION bucketfdw.database_size() RETURNS bigint
+	LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+	AS $$
+	SELECT (COALESCE(pg_catalog.sum(b.bytes), 0))::pg_catalog.int8
+	FROM (SELECT f.bytes FROM bucketfdw.files f UNION ALL SELECT g.bytes FROM bucketfdw.garbage g) AS b
+$$;
+
+COMMENT ON FUNCTION bucketfdw.database_size()
+	IS 'bytes on disk of all bucketed tables of this database';
 
 --
 -- Event triggers.  The functions ask the catalogs first and call C code only

@@ -1,16 +1,12 @@
 /*
  * inspect.c
- *	  SQL functions that show sizes, buckets and versions, and cleanup().
+ *	  SQL functions that show buckets and versions, and cleanup().
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
-
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
-#include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "fmgr.h"
 #include "format/file_format.h"
@@ -22,7 +18,6 @@
 #include "storage/file_store.h"
 #include "storage/manifest.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -35,15 +30,11 @@
 #define LARGE_BUCKET (INT64CONST(1024) * 1024 * 1024)
 
 PG_FUNCTION_INFO_V1(bucketfdw_bucket_stats);
-PG_FUNCTION_INFO_V1(bucketfdw_table_size);
-PG_FUNCTION_INFO_V1(bucketfdw_database_size);
 PG_FUNCTION_INFO_V1(bucketfdw_info);
 PG_FUNCTION_INFO_V1(bucketfdw_cleanup);
 PG_FUNCTION_INFO_V1(bucketfdw_waiting_rows);
 
 PGDLLEXPORT Datum bucketfdw_bucket_stats(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum bucketfdw_table_size(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum bucketfdw_database_size(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_info(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_cleanup(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_waiting_rows(PG_FUNCTION_ARGS);
@@ -126,55 +117,6 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* DirectoryCallback: add the size of a file. */
-static void
-AddFileSize(const char *path, const char *name, void *arg)
-{
-	char		file[MAXPGPATH];
-	struct stat st;
-
-	snprintf(file, sizeof(file), "%s/%s", path, name);
-	if (stat(file, &st) == 0 && S_ISREG(st.st_mode))
-		*(int64 *) arg += st.st_size;
-}
-
-/* DirectoryCallback: add the sizes of the files of a table. */
-static void
-AddTableSize(const char *path, const char *name, void *arg)
-{
-	char		directory[MAXPGPATH];
-	Oid			relid;
-
-	if (!DirectoryParseTable(name, &relid))
-		return;
-	snprintf(directory, sizeof(directory), "%s/%s", path, name);
-	DirectoryWalk(directory, AddFileSize, arg);
-}
-
-Datum
-bucketfdw_table_size(PG_FUNCTION_ARGS)
-{
-	Oid			relid = PG_GETARG_OID(0);
-	char		path[MAXPGPATH];
-	int64		size = 0;
-
-	RequireBucketTable(relid);
-	snprintf(path, sizeof(path), "%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
-	DirectoryWalk(path, AddFileSize, &size);
-	PG_RETURN_INT64(size);
-}
-
-Datum
-bucketfdw_database_size(PG_FUNCTION_ARGS)
-{
-	char		path[MAXPGPATH];
-	int64		size = 0;
-
-	snprintf(path, sizeof(path), "%s/%u", BF_DIRECTORY, MyDatabaseId);
-	DirectoryWalk(path, AddTableSize, &size);
-	PG_RETURN_INT64(size);
-}
-
 /* true if a list of preloaded libraries names ours. */
 static bool
 ListNamesLibrary(const char *list)
@@ -199,28 +141,20 @@ Datum
 bucketfdw_info(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Datum		codecs[3];
-	Datum		values[7];
-	bool		nulls[7] = {false};
-	char	   *version = ExtensionVersion();
+	char	   *values[] = {
+		BF_LIBRARY_VERSION,
+		ExtensionVersion(),
+		psprintf("%d", BF_FORMAT_VERSION),
+		psprintf("%d", BF_HASH_VERSION),
+		"{none,lz4,zstd}",
+		ListNamesLibrary(shared_preload_libraries_string) ||
+		ListNamesLibrary(session_preload_libraries_string) ? "t" : "f",
+		psprintf("%s/%u", BF_DIRECTORY, MyDatabaseId)
+	};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-
-	codecs[0] = CStringGetTextDatum("none");
-	codecs[1] = CStringGetTextDatum("lz4");
-	codecs[2] = CStringGetTextDatum("zstd");
-
-	values[0] = CStringGetTextDatum(BF_LIBRARY_VERSION);
-	nulls[1] = version == NULL;
-	values[1] = nulls[1] ? (Datum) 0 : CStringGetTextDatum(version);
-	values[2] = Int32GetDatum(BF_FORMAT_VERSION);
-	values[3] = Int32GetDatum(BF_HASH_VERSION);
-	values[4] = PointerGetDatum(construct_array(codecs, 3, TEXTOID, -1, false, TYPALIGN_INT));
-	values[5] = BoolGetDatum(ListNamesLibrary(shared_preload_libraries_string) ||
-							 ListNamesLibrary(session_preload_libraries_string));
-	values[6] = CStringGetTextDatum(psprintf("%s/%u", BF_DIRECTORY, MyDatabaseId));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(TupleDescGetAttInMetadata(desc), values)));
 }
 
 /* For the view of tables: rows that earlier commands of this transaction collected. */
