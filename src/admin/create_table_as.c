@@ -20,6 +20,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/catalog.h"
 #include "storage/manifest.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -38,20 +39,14 @@ typedef enum SaveMode
 	SAVE_IGNORE
 } SaveMode;
 
-/* The arguments of a call; NULL or -1: not given. */
 typedef struct CreateTableArgs
 {
 	RangeVar   *table;
 	const char *query;
-	char	   *bucket_by;
-	int			buckets;
-	char	   *sort_by;
+	List	   *options;		/* those given, as DefElems */
 	SaveMode	mode;
 	bool		with_data;
 	Oid			colocate_with;	/* InvalidOid: not given */
-	char	   *compression;
-	int			compression_level;
-	char	   *durability;
 } CreateTableArgs;
 
 PG_FUNCTION_INFO_V1(bucketfdw_create_table_as);
@@ -75,58 +70,50 @@ ParseMode(const char *mode)
 			 errhint("Valid modes are \"error\" (or \"errorifexists\"), \"append\", \"overwrite\", \"ignore\".")));
 }
 
+/* The value of an option that was given, else NULL. */
+static char *
+GivenOption(const CreateTableArgs *args, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, args->options)
+	{
+		if (strcmp(lfirst_node(DefElem, lc)->defname, name) == 0)
+			return defGetString(lfirst(lc));
+	}
+	return NULL;
+}
+
 static void
 GetArguments(FunctionCallInfo fcinfo, CreateTableArgs *args)
 {
-	(void) TextArgument(fcinfo, 0, "table_name");
+	static const struct
+	{
+		int			number;
+		const char *option;
+		bool		is_int;
+	}			options[] = {
+		{2, "bucket_by"}, {3, "buckets", true}, {4, "sort_by"},
+		{8, "compression"}, {9, "compression_level", true}, {10, "durability"}
+	};
+
+	RequireArgument(fcinfo, 0, "table_name");
 	args->table = makeRangeVarFromNameList(textToQualifiedNameList(PG_GETARG_TEXT_PP(0)));
 	args->query = TextArgument(fcinfo, 1, "query");
-	args->bucket_by = TextArgument(fcinfo, 2, NULL);
-	args->buckets = PG_ARGISNULL(3) ? -1 : PG_GETARG_INT32(3);
-	args->sort_by = TextArgument(fcinfo, 4, NULL);
 	args->mode = ParseMode(TextArgument(fcinfo, 5, "mode"));
-	if (PG_ARGISNULL(6))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", "with_data")));
+	RequireArgument(fcinfo, 6, "with_data");
 	args->with_data = PG_GETARG_BOOL(6);
 	args->colocate_with = PG_ARGISNULL(7) ? InvalidOid : PG_GETARG_OID(7);
-	args->compression = TextArgument(fcinfo, 8, NULL);
-	args->compression_level = PG_ARGISNULL(9) ? -1 : PG_GETARG_INT32(9);
-	args->durability = TextArgument(fcinfo, 10, NULL);
+	args->options = NIL;
+	for (int i = 0; i < lengthof(options); i++)
+	{
+		int			n = options[i].number;
 
-	if (!PG_ARGISNULL(3) && (args->buckets < 1 || args->buckets > BF_MAX_BUCKETS))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("buckets must be between 1 and %d", BF_MAX_BUCKETS)));
-	if (!PG_ARGISNULL(9) && args->compression_level < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("compression_level must not be negative")));
-}
-
-static void
-AddOption(List **options, const char *name, const char *value)
-{
-	if (value)
-		*options = lappend(*options, makeDefElem(pstrdup(name), (Node *) makeString(pstrdup(value)), -1));
-}
-
-/* The table options that the arguments ask for. */
-static List *
-OptionList(const CreateTableArgs *args)
-{
-	List	   *options = NIL;
-
-	AddOption(&options, "bucket_by", args->bucket_by);
-	if (args->buckets >= 0)
-		AddOption(&options, "buckets", psprintf("%d", args->buckets));
-	AddOption(&options, "sort_by", args->sort_by);
-	AddOption(&options, "compression", args->compression);
-	if (args->compression_level >= 0)
-		AddOption(&options, "compression_level", psprintf("%d", args->compression_level));
-	AddOption(&options, "durability", args->durability);
-	return options;
+		if (!PG_ARGISNULL(n))
+			args->options = OptionsSet(args->options, options[i].option,
+									   options[i].is_int ? psprintf("%d", PG_GETARG_INT32(n)) :
+									   text_to_cstring(PG_GETARG_TEXT_PP(n)));
+	}
 }
 
 static char *
@@ -146,16 +133,17 @@ FollowColocated(CreateTableArgs *args, TupleDesc desc)
 	Relation	rel = OpenChecked(args->colocate_with, AccessShareLock, RequireReadableBucketTable);
 	TupleDesc	other = RelationGetDescr(rel);
 	BucketSpec *spec = TableOptionsGet(rel)->spec;
+	char	   *buckets = GivenOption(args, "buckets");
 
-	if (args->buckets >= 0 && args->buckets != spec->nbuckets)
+	if (buckets != NULL && atoi(buckets) != spec->nbuckets)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("buckets %d contradict colocate_with", args->buckets),
+				 errmsg("buckets %s contradict colocate_with", buckets),
 				 errdetail("Table \"%s\" has %d buckets.", RelationGetRelationName(rel), spec->nbuckets),
 				 errhint("Leave out buckets.")));
-	args->buckets = spec->nbuckets;
+	args->options = OptionsSet(args->options, "buckets", psprintf("%d", spec->nbuckets));
 
-	if (args->bucket_by == NULL)
+	if (GivenOption(args, "bucket_by") == NULL)
 	{
 		for (int i = 0; i < spec->nkeys; i++)
 		{
@@ -169,7 +157,7 @@ FollowColocated(CreateTableArgs *args, TupleDesc desc)
 								   RelationGetRelationName(rel), BucketSpecBucketBy(spec, other)),
 						 errhint("Name the matching columns of the query in bucket_by.")));
 		}
-		args->bucket_by = BucketSpecBucketBy(spec, other);
+		args->options = OptionsSet(args->options, "bucket_by", BucketSpecBucketBy(spec, other));
 	}
 	table_close(rel, NoLock);
 }
@@ -281,7 +269,7 @@ CreateTable(const CreateTableArgs *args, Oid nspoid, TupleDesc desc)
 			appendStringInfo(&sql, " COLLATE %s", generate_collation_name(att->attcollation));
 	}
 	appendStringInfoString(&sql, ") SERVER bucketfdw OPTIONS (");
-	foreach(lc, OptionList(args))
+	foreach(lc, args->options)
 	{
 		DefElem    *option = lfirst(lc);
 
@@ -302,35 +290,25 @@ CheckSameSpec(const CreateTableArgs *args, Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	TableOptions *have = TableOptionsGet(rel);
+	BucketSpec *spec = BucketSpecCopy(have->spec);
+	List	   *options = args->options;
 	TableOptions *want;
-	CreateTableArgs full = *args;
 
-	if (full.bucket_by == NULL)
-	{
-		full.bucket_by = BucketSpecBucketBy(have->spec, desc);
-		if (full.sort_by == NULL)
-			full.sort_by = BucketSpecSortBy(have->spec, desc);
-	}
-	want = TableOptionsParse(OptionList(&full), desc, RelationGetRelationName(rel), have->spec->nbuckets);
-
-	/* without sort_by, the order of the table is meant when it begins with the same columns */
-	if (full.sort_by == NULL && want->spec->nkeys == have->spec->nkeys)
-	{
-		full.sort_by = BucketSpecSortBy(have->spec, desc);
-		if (strcmp(BucketSpecBucketBy(want->spec, desc), BucketSpecBucketBy(have->spec, desc)) == 0)
-			want = TableOptionsParse(OptionList(&full), desc, RelationGetRelationName(rel),
-									 have->spec->nbuckets);
-	}
-
-	if (!BucketSpecEqual(want->spec, have->spec))
+	if (GivenOption(args, "bucket_by") == NULL)
+		options = OptionsSet(options, "bucket_by", BucketSpecBucketBy(spec, desc));
+	/* without sort_by the order of the table is meant */
+	if (GivenOption(args, "sort_by") == NULL)
+		spec->nsort = spec->nkeys;
+	want = TableOptionsParse(options, desc, RelationGetRelationName(rel), spec->nbuckets);
+	if (!BucketSpecEqual(want->spec, spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bucketed table \"%s\" has another bucket spec", RelationGetRelationName(rel)),
 				 errdetail("The table has %s; the call asks for %s.",
 						   DescribeSpec(have->spec, desc), DescribeSpec(want->spec, desc)),
 				 errhint("Leave out bucket_by, buckets and sort_by to use those of the table.")));
-	if ((args->compression && want->compression != have->compression) ||
-		(args->compression_level >= 0 && want->compression_level != have->compression_level))
+	if ((GivenOption(args, "compression") && want->compression != have->compression) ||
+		(GivenOption(args, "compression_level") && want->compression_level != have->compression_level))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bucketed table \"%s\" has another compression", RelationGetRelationName(rel)),
@@ -513,12 +491,12 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 	{
 		TableOptions *options;
 
-		if (args.bucket_by == NULL)
+		if (GivenOption(&args, "bucket_by") == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("bucket_by is needed to create bucketed table \"%s\"", args.table->relname),
 					 errhint("Name the columns that joins and GROUP BY use, for example bucket_by => 'customer_id'.")));
-		options = TableOptionsParse(OptionList(&args), desc, args.table->relname, bf_default_buckets);
+		options = TableOptionsParse(args.options, desc, args.table->relname, bf_default_buckets);
 		if (OidIsValid(args.colocate_with))
 			CheckColocated(&args, options->spec, desc);
 

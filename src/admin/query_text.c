@@ -17,16 +17,21 @@
 
 #define SELECT_HINT "Give one SELECT, VALUES or TABLE statement."
 
-char *
-TextArgument(FunctionCallInfo fcinfo, int n, const char *name)
+void
+RequireArgument(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	if (!PG_ARGISNULL(n))
-		return text_to_cstring(PG_GETARG_TEXT_PP(n));
-	if (name)
+	if (PG_ARGISNULL(n))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("%s must not be null", name)));
-	return NULL;
+}
+
+char *
+TextArgument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (name != NULL)
+		RequireArgument(fcinfo, n, name);
+	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
 /*

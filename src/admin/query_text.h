@@ -12,6 +12,9 @@
 #include "tcop/dest.h"
 #include "utils/relcache.h"
 
+/* Error if an argument is null; name is how messages call it. */
+extern void RequireArgument(FunctionCallInfo fcinfo, int n, const char *name);
+
 /* The text of an argument; for a null one NULL, or an error if name says what it is called. */
 extern char *TextArgument(FunctionCallInfo fcinfo, int n, const char *name);
 
