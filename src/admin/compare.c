@@ -257,7 +257,6 @@ Median(double *values, int n)
 Datum
 bucketfdw_compare(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	char	   *text = TextArgument(fcinfo, 0, "query");
 	char	   *baseline = TextArgument(fcinfo, 2, NULL);
 	int			n = baseline != NULL ? 3 : 2;
@@ -301,22 +300,21 @@ bucketfdw_compare(PG_FUNCTION_ARGS)
 		Contender  *c = &contenders[i];
 		double		stock_ms = Median(contenders[1].samples[MEASURE_EXECUTION], runs);
 		double		ms = Median(c->samples[MEASURE_EXECUTION], runs);
-		Datum		values[9];
-		bool		nulls[9] = {false};
+		bool		unknown = is_volatile && !c->same;
+		char	   *values[] = {
+			unconstify(char *, c->plan),
+			psprintf("%.17g", Median(c->samples[MEASURE_PLANNING], runs)),
+			psprintf("%.17g", ms),
+			psprintf(INT64_FORMAT, c->rows),
+			psprintf("%.0f", Median(c->samples[MEASURE_BYTES_READ], runs)),
+			psprintf("%.0f", Median(c->samples[MEASURE_TEMP_BYTES], runs)),
+			psprintf("%zu", c->peak_memory),
+			ms > 0 ? psprintf("%.17g", stock_ms / ms) : NULL,
+			unknown ? NULL : c->same ? "t" : "f"
+		};
 
-		values[0] = CStringGetTextDatum(c->plan);
-		values[1] = Float8GetDatum(Median(c->samples[MEASURE_PLANNING], runs));
-		values[2] = Float8GetDatum(ms);
-		values[3] = Int64GetDatum(c->rows);
-		values[4] = Int64GetDatum((int64) Median(c->samples[MEASURE_BYTES_READ], runs));
-		values[5] = Int64GetDatum((int64) Median(c->samples[MEASURE_TEMP_BYTES], runs));
-		values[6] = Int64GetDatum((int64) c->peak_memory);
-		nulls[7] = ms <= 0;
-		values[7] = Float8GetDatum(nulls[7] ? 0 : stock_ms / ms);
-		nulls[8] = is_volatile && !c->same;
-		values[8] = BoolGetDatum(c->same);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		if (nulls[8])
+		PutTexts(fcinfo, values);
+		if (unknown)
 			ereport(NOTICE,
 					(errmsg("the answer of plan \"%s\" cannot be compared", c->plan),
 					 errdetail("The query calls volatile functions, whose results may differ from run to run.")));

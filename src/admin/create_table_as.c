@@ -10,6 +10,7 @@
 #include "admin/load_query.h"
 #include "admin/open_checked.h"
 #include "admin/query_text.h"
+#include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "compat.h"
@@ -197,37 +198,6 @@ CheckColocated(const CreateTableArgs *args, const BucketSpec *spec, TupleDesc de
 						   KeyText(with, RelationGetDescr(rel))),
 				 errhint("The bucket columns must be of the same key classes, in the same order.")));
 	table_close(rel, NoLock);
-}
-
-/* Refuse what cannot be a column of a table, before CREATE says so less clearly. */
-static void
-CheckQueryColumns(TupleDesc desc)
-{
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		for (int j = 0; j < i; j++)
-		{
-			if (strcmp(NameStr(TupleDescAttr(desc, j)->attname), NameStr(att->attname)) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" specified more than once", NameStr(att->attname)),
-						 errhint("Give the columns of the query different names with AS.")));
-		}
-		if (get_typtype(att->atttypid) == TYPTYPE_PSEUDO)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
-					 errmsg("column \"%s\" has pseudo-type %s", NameStr(att->attname),
-							format_type_be(att->atttypid)),
-					 errhint("Cast the column to a named type.")));
-		if (type_is_collatable(att->atttypid) && !OidIsValid(att->attcollation))
-			ereport(ERROR,
-					(errcode(ERRCODE_INDETERMINATE_COLLATION),
-					 errmsg("no collation was derived for column \"%s\" with collatable type %s",
-							NameStr(att->attname), format_type_be(att->atttypid)),
-					 errhint("Use the COLLATE clause to set the collation explicitly.")));
-	}
 }
 
 static void
@@ -479,7 +449,7 @@ bucketfdw_create_table_as(PG_FUNCTION_ARGS)
 	CommandCounterIncrement();
 	query = QueryTextSelect(args.query, "query");
 	desc = ExecCleanTypeFromTL(query->targetList);
-	CheckQueryColumns(desc);
+	CheckAttributeNamesTypes(desc, RELKIND_FOREIGN_TABLE, 0);
 	if (existing)
 		relid = LockForInsert(args.table, desc, args.mode == SAVE_OVERWRITE);
 	if (OidIsValid(args.colocate_with))

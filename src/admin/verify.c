@@ -347,41 +347,32 @@ RequireVerifiable(Oid relid)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
 }
 
-/* The bucketed partitions of a partitioned table, at whatever depth; not NULL: it is one. */
+/* The bucketed partitions of a partitioned table, at whatever depth, or all tables that the caller may verify. */
 static List *
-BucketPartitions(Oid parent)
+BucketTables(Oid parent)
 {
+	List	   *tables = NIL;
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(parent, NoLock, NULL))
+	if (OidIsValid(parent))
+		tables = find_all_inheritors(parent, NoLock, NULL);
+	else
 	{
-		if (IsBucketTable(lfirst_oid(lc)))
+		Relation	rel = table_open(ForeignTableRelationId, AccessShareLock);
+		SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+		HeapTuple	tuple;
+
+		while ((tuple = systable_getnext(scan)) != NULL)
+			tables = lappend_oid(tables, ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid);
+		systable_endscan(scan);
+		table_close(rel, AccessShareLock);
+	}
+	foreach(lc, tables)
+	{
+		if (IsBucketTable(lfirst_oid(lc)) && (OidIsValid(parent) || MayVerify(lfirst_oid(lc))))
 			result = lappend_oid(result, lfirst_oid(lc));
 	}
-	if (result == NIL)
-		RequireBucketTable(parent);
-	return result;
-}
-
-/* All bucketed tables of the database that the caller may verify. */
-static List *
-AllTables(void)
-{
-	Relation	rel = table_open(ForeignTableRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
-	List	   *result = NIL;
-
-	while ((tuple = systable_getnext(scan)) != NULL)
-	{
-		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
-
-		if (IsBucketTable(relid) && MayVerify(relid))
-			result = lappend_oid(result, relid);
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
 	return result;
 }
 
@@ -397,15 +388,17 @@ bucketfdw_verify(PG_FUNCTION_ARGS)
 	VerifyState state = {.fcinfo = fcinfo};
 	bool		quick = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	bool		named = !PG_ARGISNULL(0);
-	List	   *tables;
+	List	   *tables = NIL;
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (!named)
-		tables = AllTables();
+		tables = BucketTables(InvalidOid);
 	else if (get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_PARTITIONED_TABLE)
-		tables = BucketPartitions(PG_GETARG_OID(0));
-	else
+		tables = BucketTables(PG_GETARG_OID(0));
+
+	/* a table that is named must be one of ours, or have partitions that are */
+	if (named && tables == NIL)
 		tables = list_make1_oid(PG_GETARG_OID(0));
 	foreach(lc, tables)
 	{

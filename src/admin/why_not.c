@@ -77,8 +77,8 @@ typedef struct ComparedTable
 {
 	Relation	rel;
 	char	   *label;
-	Oid			bucketed;		/* the table whose options say how rows are bucketed: itself, or its first partition */
-	BucketSpec *spec;
+	BucketSpec *spec;			/* its own, or that of its first partition */
+	List	   *columns;		/* names of the bucket columns */
 	int			buckets;		/* of its files, else of its options; of several partitions what divides them all */
 	Oid			other_hash;		/* a table with files of another hash version than this library's, or InvalidOid */
 	int			hash_version;	/* of these files */
@@ -101,7 +101,7 @@ AddBucketed(Oid relid, ComparedTable *table)
 	if (table->spec == NULL)
 	{
 		table->spec = spec;
-		table->bucketed = relid;
+		table->columns = BucketColumnNames(relid, spec);
 	}
 	for (int i = 0; i < manifest->nspecs; i++)
 	{
@@ -138,17 +138,6 @@ OpenCompared(Oid relid, ComparedTable *table)
 		AddBucketed(lfirst_oid(lc), table);
 }
 
-static List *
-BucketColumns(const ComparedTable *table)
-{
-	List	   *columns = NIL;
-
-	for (int k = 0; k < table->spec->nkeys; k++)
-		columns = lappend(columns, makeString(get_attname(table->bucketed,
-														  table->spec->sort[k].attnum, false)));
-	return columns;
-}
-
 /* "a is bucketed by x (integer) and y (text), 64 buckets" */
 static char *
 SpecText(const ComparedTable *table)
@@ -157,7 +146,7 @@ SpecText(const ComparedTable *table)
 	ListCell   *lc;
 	int			k = 0;
 
-	foreach(lc, BucketColumns(table))
+	foreach(lc, table->columns)
 		words = lappend(words, psprintf("%s (%s)", quote_identifier(strVal(lfirst(lc))),
 										format_type_be(table->spec->sort[k++].typid)));
 	return psprintf("%s is bucketed by %s, %d buckets", table->label, WordList(words), table->buckets);
@@ -174,7 +163,7 @@ CopyLike(const ComparedTable *table, const ComparedTable *like)
 	ListCell   *lc;
 	int			k = 0;
 
-	foreach(lc, BucketColumns(like))
+	foreach(lc, like->columns)
 	{
 		AttrNumber	attnum = get_attnum(relid, strVal(lfirst(lc)));
 
@@ -183,7 +172,7 @@ CopyLike(const ComparedTable *table, const ComparedTable *like)
 							like->spec->sort[k++].keyclass))
 			return NULL;
 	}
-	return BucketedCopyStatement(relid, BucketColumns(like), NIL, like->buckets, 0);
+	return BucketedCopyStatement(relid, like->columns, NIL, like->buckets, 0);
 }
 
 /* The type both columns can be cast to without a change of what is equal; InvalidOid: none is known. */
@@ -223,7 +212,7 @@ CompareTypes(ComparedTable *tables, int k, Rejection *rejection)
 		types = lappend(types, i == k ? format_type_be(common) : NULL);
 	rejection->hint = psprintf("Make a copy with type %s in place of %s: %s", format_type_be(common),
 							   wrong->label,
-							   BucketedCopyStatement(RelationGetRelid(wrong->rel), BucketColumns(wrong),
+							   BucketedCopyStatement(RelationGetRelid(wrong->rel), wrong->columns,
 													 types, wrong->buckets, 0));
 }
 
@@ -232,8 +221,6 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 {
 	ComparedTable *a = &tables[0];
 	ComparedTable *b = &tables[1];
-	List	   *acols;
-	List	   *bcols;
 	bool		reordered;
 	char	   *copy;
 	StringInfoData on;
@@ -277,10 +264,8 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 	rejection->detail = psprintf("%s; %s", SpecText(a), SpecText(b));
 	initStringInfo(&on);
 	/* the same names in another order? */
-	acols = BucketColumns(a);
-	bcols = BucketColumns(b);
-	reordered = !equal(acols, bcols) && list_difference(acols, bcols) == NIL &&
-		list_difference(bcols, acols) == NIL;
+	reordered = !equal(a->columns, b->columns) && list_difference(a->columns, b->columns) == NIL &&
+		list_difference(b->columns, a->columns) == NIL;
 	for (int k = 0; k < Min(a->spec->nkeys, b->spec->nkeys); k++)
 	{
 		if (!KeyClassesMeet(a->spec->sort[k].keyclass, b->spec->sort[k].keyclass))
@@ -291,8 +276,8 @@ CompareTables(ComparedTable *tables, Rejection *rejection)
 				rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
 		}
 		appendStringInfo(&on, "%s%s.%s = %s.%s", k > 0 ? " AND " : "",
-						 a->label, quote_identifier(strVal(list_nth(acols, k))),
-						 b->label, quote_identifier(strVal(list_nth(bcols, k))));
+						 a->label, quote_identifier(strVal(list_nth(a->columns, k))),
+						 b->label, quote_identifier(strVal(list_nth(b->columns, k))));
 	}
 	if (a->spec->nkeys != b->spec->nkeys)
 		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;

@@ -377,6 +377,8 @@ static void
 CommandDone(const CollectedCommand *command, ArrayType *array)
 {
 	List	   *concerned = NIL;
+	RenameStmt *stmt;
+	Oid			objid;
 	const Oid  *oids;
 	int			noids;
 	ListCell   *lc;
@@ -387,35 +389,30 @@ CommandDone(const CollectedCommand *command, ArrayType *array)
 
 	if (command->type == SCT_AlterTable)
 		TableAltered(command, concerned);
-	else if (command->type == SCT_Simple)
+	if (command->type != SCT_Simple)
+		return;
+	objid = command->d.simple.address.objectId;
+	switch (nodeTag(command->parsetree))
 	{
-		Oid			objid = command->d.simple.address.objectId;
-
-		switch (nodeTag(command->parsetree))
-		{
-			case T_CreateForeignTableStmt:
-				if (list_member_oid(concerned, objid))
-					TableCreated(objid);
+		case T_CreateForeignTableStmt:
+			if (list_member_oid(concerned, objid))
+				TableCreated(objid);
+			break;
+		case T_RenameStmt:
+			stmt = (RenameStmt *) command->parsetree;
+			if (stmt->renameType != OBJECT_COLUMN)
 				break;
-			case T_RenameStmt:
-				{
-					RenameStmt *stmt = (RenameStmt *) command->parsetree;
-					List	   *family;
-
-					if (stmt->renameType != OBJECT_COLUMN)
-						break;
-					family = find_all_inheritors(objid, NoLock, NULL);
-					foreach(lc, concerned)
-						if (list_member_oid(family, lfirst_oid(lc)))
-							ColumnRenamed(lfirst_oid(lc), stmt->subname, stmt->newname);
-				}
-				break;
-			case T_AlterDomainStmt:
-				DomainAltered(objid, (AlterDomainStmt *) command->parsetree, concerned);
-				break;
-			default:
-				break;
-		}
+			foreach(lc, find_all_inheritors(objid, NoLock, NULL))
+			{
+				if (list_member_oid(concerned, lfirst_oid(lc)))
+					ColumnRenamed(lfirst_oid(lc), stmt->subname, stmt->newname);
+			}
+			break;
+		case T_AlterDomainStmt:
+			DomainAltered(objid, (AlterDomainStmt *) command->parsetree, concerned);
+			break;
+		default:
+			break;
 	}
 }
 

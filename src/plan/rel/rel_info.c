@@ -117,14 +117,10 @@ static double
 ColumnShare(RelOptInfo *baserel, Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	Bitmapset  *wanted = NULL;
+	Bitmapset  *wanted = UsedColumns(baserel);
 	double		all = 0;
 	double		read = 0;
-	ListCell   *lc;
 
-	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid, &wanted);
-	foreach(lc, baserel->baserestrictinfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, baserel->relid, &wanted);
 	if (bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, wanted))
 		return 1.0;
 	for (int i = 0; i < desc->natts; i++)
@@ -189,7 +185,6 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	/* from here on the planner's questions about columns find an answer */
 	info->stats.nwrites = manifest->nstats;
 	info->stats.writes = manifest->stats;
-	info->stats.cxt = CurrentMemoryContext;
 	baserel->fdw_private = info;
 	TableStatsSetWidths(baserel, relid, &info->stats);
 	width = sizeof(ItemIdData) + MAXALIGN(SizeofHeapTupleHeader) +

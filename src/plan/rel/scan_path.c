@@ -183,28 +183,6 @@ LoopCount(PlannerInfo *root, Relids outer)
 	return Max(1.0, loops);
 }
 
-/* Blocks that lookups can hit, and rows in each. */
-static void
-LookupBlocks(RelOptInfo *rel, double *blocks, double *block_rows)
-{
-	BucketRelInfo *info = BucketRelInfoGet(rel);
-
-	*block_rows = Max(1.0, Min(info->options->block_rows, info->rows / Max(1, info->nruns)));
-	*blocks = Max(1.0, Min(Max(1.0, rel->pages), info->rows / *block_rows));
-}
-
-/*
- * Cost of reading a block's columns from the file, for the first of the
- * lookups that hit it.
- */
-static Cost
-LookupReadCost(RelOptInfo *rel, double blocks)
-{
-	double		width = Max(1.0, rel->pages) / blocks * BucketRelInfoGet(rel)->column_share;
-
-	return random_page_cost + Max(0.0, width - 1.0) * seq_page_cost;
-}
-
 /*
  * Cost of taking a row out of a block, of which *first is needed when the block
  * was not hit before.  Values of fixed width and numerics stay packed, and are
@@ -271,8 +249,10 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 	double		runs = Max(1.0, Min(info->nruns, info->nruns * pins->fraction));
 	double		files = Max(1.0, Min(info->nfiles, runs));
 	double		opened = files;
-	double		blocks;
-	double		block_rows;
+	double		block_rows = Max(1.0, Min(info->options->block_rows, info->rows / Max(1, info->nruns)));
+	/* that lookups can hit, and their pages that are read */
+	double		blocks = Max(1.0, Min(Max(1.0, rel->pages), info->rows / block_rows));
+	double		width = Max(1.0, rel->pages) / blocks * info->column_share;
 	double		hit;
 	double		fetched;
 	Cost		cost;
@@ -281,12 +261,11 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 	if (info->nfiles <= KEPT_FILES)
 		opened = Min(files, info->nfiles / loops);
 
-	LookupBlocks(rel, &blocks, &block_rows);
 	hit = Max(1.0, blocks * rows / Max(info->rows, 1.0));
 	fetched = index_pages_fetched(hit * loops, (BlockNumber) blocks, 0, root) / loops;
 
 	cost = opened * OPEN_COST * seq_page_cost;
-	cost += fetched * LookupReadCost(rel, blocks);
+	cost += fetched * (random_page_cost + Max(0.0, width - 1.0) * seq_page_cost);
 	if (pins->combinations > MAX_TAKEN_VALUES || pins->nulls || param->ppi_rows > hit * MAX_TAKEN_ROWS)
 	{
 		cost += BucketReadCost(rel, rows, 0.0);
@@ -535,27 +514,14 @@ PartialWorkers(PlannerInfo *root, RelOptInfo *rel, double pages)
 	return compute_parallel_worker(rel, pages, -1, max_parallel_workers_per_gather);
 }
 
-/* By what the rows of all processes are divided to get those of one, as core reckons it. */
-static double
-PartialDivisor(int workers)
-{
-	double		divisor = workers;
-
-	if (parallel_leader_participation)
-	{
-		double		leader = 1.0 - 0.3 * workers;
-
-		if (leader > 0)
-			divisor += leader;
-	}
-	return divisor;
-}
-
 void
 MakePartial(Path *path, Cost fixed, int workers)
 {
-	double		divisor = PartialDivisor(workers);
+	double		divisor = workers;
 
+	/* the leader's part as core reckons it */
+	if (parallel_leader_participation)
+		divisor += Max(0.0, 1.0 - 0.3 * workers);
 	path->parallel_aware = true;
 	path->parallel_safe = true;
 	path->parallel_workers = workers;

@@ -40,8 +40,7 @@ IsAnalyzed(Oid relid, AttrNumber attnum, bool inh)
 								 Int16GetDatum(attnum), BoolGetDatum(inh));
 }
 
-/* Attribute numbers of the user columns in a list of expressions. */
-static Bitmapset *
+Bitmapset *
 UsedColumns(RelOptInfo *rel)
 {
 	Bitmapset  *used = NULL;
@@ -287,7 +286,7 @@ ProvideStats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableS
 	}
 	if (made == NULL)
 	{
-		MemoryContext oldcxt = MemoryContextSwitchTo(keeper->cxt);
+		MemoryContext oldcxt = MemoryContextSwitchTo(root->planner_cxt);
 
 		made = palloc(sizeof(StatsTuple));
 		made->varno = varno;

@@ -17,9 +17,11 @@ typedef struct TableStats
 {
 	int			nwrites;		/* 0: the manifest had none, or nobody needs them */
 	ManifestStats *writes;
-	MemoryContext cxt;			/* the planner's */
 	List	   *made;			/* StatsTuple, for this table and its parents */
 } TableStats;
+
+/* Numbers of the columns of a relation that its target and conditions use, as pull_varattnos gives them. */
+extern Bitmapset *UsedColumns(RelOptInfo *rel);
 
 /*
  * Does the query use a column of the table that ANALYZE has not seen, there or

@@ -26,9 +26,7 @@ ReadLeaf(Oid relid)
 
 	leaf->relid = relid;
 	leaf->spec = TableOptionsGet(rel)->spec;
-	for (int k = 0; k < leaf->spec->nkeys; k++)
-		leaf->columns = lappend(leaf->columns,
-								makeString(get_attname(relid, leaf->spec->sort[k].attnum, false)));
+	leaf->columns = BucketColumnNames(relid, leaf->spec);
 	table_close(rel, NoLock);
 	return leaf;
 }

@@ -82,6 +82,16 @@ WordList(List *words)
 }
 
 List *
+BucketColumnNames(Oid relid, const BucketSpec *spec)
+{
+	List	   *names = NIL;
+
+	for (int k = 0; k < spec->nkeys; k++)
+		names = lappend(names, makeString(get_attname(relid, spec->sort[k].attnum, false)));
+	return names;
+}
+
+List *
 QuotedNames(List *names)
 {
 	List	   *quoted = NIL;

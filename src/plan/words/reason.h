@@ -9,6 +9,7 @@
 #define BF_REASON_H
 
 #include "nodes/pathnodes.h"
+#include "spec/bucket_spec.h"
 
 typedef enum BucketReason
 {
@@ -58,6 +59,9 @@ extern void HashVersionReason(Oid relid, const char *label, int version, Rejecti
 
 /* "x", "x and y" or "x, y and z" of a list of C strings. */
 extern char *WordList(List *words);
+
+/* Names (String nodes) of the bucket columns of a table. */
+extern List *BucketColumnNames(Oid relid, const BucketSpec *spec);
 
 /* Names (String nodes) as SQL writes them, as C strings. */
 extern List *QuotedNames(List *names);
