@@ -9,7 +9,6 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "spec/bucket_spec.h"
-#include "spec/murmur.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -17,8 +16,9 @@
 /* What one call site hashes; kept in fn_extra. */
 typedef struct HashArgument
 {
-	Oid			typid;			/* base type; UNKNOWNOID for an untyped literal */
+	Oid			typid;			/* base type */
 	KeyClass	keyclass;
+	bool		is_cstring;		/* an untyped literal, which counts as text */
 	bool		is_varlena;
 } HashArgument;
 
@@ -40,14 +40,8 @@ PGDLLEXPORT Datum bucketfdw_bucket_id(PG_FUNCTION_ARGS);
 static void
 DescribeArgument(Oid typid, HashArgument *arg)
 {
-	if (typid == UNKNOWNOID)
-	{
-		arg->typid = UNKNOWNOID;
-		arg->keyclass = KEYCLASS_TEXT;
-		arg->is_varlena = false;
-		return;
-	}
-	arg->typid = getBaseType(typid);
+	arg->is_cstring = typid == UNKNOWNOID;
+	arg->typid = arg->is_cstring ? TEXTOID : getBaseType(typid);
 	arg->keyclass = KeyClassOfType(arg->typid);
 	if (arg->keyclass == KEYCLASS_NONE)
 		ereport(ERROR,
@@ -98,23 +92,11 @@ DescribeCall(FunctionCallInfo fcinfo, int first)
 static uint32
 HashValue(const HashArgument *arg, Datum value, uint32 seed)
 {
-	uint32		hash;
-	Datum		plain;
-
-	if (arg->typid == UNKNOWNOID)
-	{
-		const char *string = DatumGetCString(value);
-
-		return KeyHashBytes(string, strlen(string), seed);
-	}
-	if (!arg->is_varlena)
-		return KeyHash(arg->keyclass, arg->typid, value, seed);
-
-	plain = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
-	hash = KeyHash(arg->keyclass, arg->typid, plain, seed);
-	if (DatumGetPointer(plain) != DatumGetPointer(value))
-		pfree(DatumGetPointer(plain));
-	return hash;
+	if (arg->is_cstring)
+		value = CStringGetTextDatum(DatumGetCString(value));
+	else if (arg->is_varlena)
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	return KeyHash(arg->keyclass, arg->typid, value, seed);
 }
 
 /* Hash of the elements of an array, one after the other. */

@@ -140,15 +140,13 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	List	   *batch_quals = NIL;
 	List	   *descs = NIL;
 	List	   *values = NIL;
-	List	   *extra;
-	List	   *order;
-	List	   *cluster;
+	List	   *order = lsecond(best_path->fdw_private);
+	List	   *cluster = lthird(best_path->fdw_private);
 	List	   *attnums;
 	Relation	rel = RelationIdGetRelation(foreigntableid);
 	ListCell   *lc;
 
-	BucketPathPrivate(best_path->fdw_private, &extra, &order, &cluster);
-	attnums = NeededColumns(root, baserel, rel, scan_clauses, extra);
+	attnums = NeededColumns(root, baserel, rel, scan_clauses, linitial(best_path->fdw_private));
 	RelationClose(rel);
 	foreach(lc, scan_clauses)
 	{

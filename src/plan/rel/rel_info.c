@@ -292,5 +292,5 @@ BucketScanPath(PlannerInfo *root, RelOptInfo *rel, bool batches, List *key_attnu
 
 	BucketScanCost(rel, batches, &startup, &total);
 	return BfCreateForeignScanPath(root, rel, rel->rows, startup, total,
-								   rel->lateral_relids, key_attnums);
+								   rel->lateral_relids, list_make3(key_attnums, NIL, NIL));
 }

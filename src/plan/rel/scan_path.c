@@ -338,7 +338,7 @@ AddLookupPath(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 	LookupCost(root, rel, param, &pins, &startup, &total);
 	add_path(rel, (Path *) BfCreateScanPath(root, rel, param->ppi_rows, startup + quals.startup,
 											total + quals.startup + quals.per_tuple,
-											NIL, required, NIL));
+											NIL, required, list_make3(NIL, NIL, NIL)));
 }
 
 void
@@ -469,23 +469,8 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 		log2(runs + 1) * ORDER_COST * cpu_operator_cost;
 	add_path(rel, (Path *) BfCreateScanPath(root, rel, rel->rows, startup, Max(startup, total),
 											pathkeys, rel->lateral_relids,
-											list_make2(attnums,
-													   OrderedScanDescribe(ncols, spec->sort))));
-}
-
-void
-BucketPathPrivate(List *fdw_private, List **attnums, List **order, List **cluster)
-{
-	*attnums = fdw_private;
-	*order = NIL;
-	*cluster = NIL;
-	if (fdw_private != NIL && IsA(fdw_private, List))
-	{
-		*attnums = linitial(fdw_private);
-		*order = lsecond(fdw_private);
-		if (list_length(fdw_private) > 2)
-			*cluster = lthird(fdw_private);
-	}
+											list_make3(attnums,
+													   OrderedScanDescribe(ncols, spec->sort), NIL)));
 }
 
 Path *

@@ -15,10 +15,10 @@ extern void BucketAddLookupPaths(PlannerInfo *root, RelOptInfo *rel);
 extern void BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * Take apart fdw_private of any path on a bucketed table: the columns it needs
- * whatever the target list says, and its order for OrderedScanDescribe's reader.
+ * fdw_private of any path on a bucketed table is a list of three: the columns
+ * it needs whatever the target list says, its order for OrderedScanDescribe's
+ * reader, and the number of bucket columns if rows come bucket by bucket.
  */
-extern void BucketPathPrivate(List *fdw_private, List **attnums, List **order, List **cluster);
 
 /*
  * A path that gives rows bucket by bucket, so that rows with equal keys stand

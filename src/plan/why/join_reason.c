@@ -162,33 +162,6 @@ TypeReason(JoinCandidate *join, OpExpr *op, const KeySide *outer, const KeySide 
 							   WordList(statements));
 }
 
-/* Is the key fixed by a constant on both sides, so that no condition between them is left? */
-static bool
-BothConstant(PlannerInfo *root, const BucketInput *outer, const BucketInput *inner, int k)
-{
-	ListCell   *lc;
-	bool		sides[2] = {false, false};
-
-	foreach(lc, root->eq_classes)
-	{
-		EquivalenceClass *ec = lfirst(lc);
-		ListCell   *lm;
-
-		if (!ec->ec_has_const)
-			continue;
-		foreach(lm, ec->ec_members)
-		{
-			Var		   *var = StripToKey((Node *) ((EquivalenceMember *) lfirst(lm))->em_expr);
-
-			if (var == NULL)
-				continue;
-			sides[0] |= BucketInputKey(outer, (Node *) var) == k;
-			sides[1] |= BucketInputKey(inner, (Node *) var) == k;
-		}
-	}
-	return sides[0] && sides[1];
-}
-
 /* How much a reason says: of several, the first of these is given. */
 static int
 Rank(BucketReason code)
@@ -218,7 +191,7 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 	RelOptInfo *keyrel = inner_wrong ? join->outerrel : join->innerrel;
 	RelOptInfo *rel = inner_wrong ? join->innerrel : join->outerrel;
 	const KeySide *wrong = inner_wrong ? iside : oside;
-	char	   *copy = NULL;
+	char	   *copy;
 
 	rejection->detail = psprintf("the join equates %s with %s; %s",
 								 SideText(root, oside), SideText(root, iside),
@@ -240,11 +213,11 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 								   RelationLabel(root, keyrel->relids), RelationLabel(root, rel->relids));
 		return;
 	}
-	copy = CopyForKeys(join, keyrel, inner_wrong ? outer : inner, rel, wrong->column->varno);
+	copy = CopyForKeys(join, keyrel, inner_wrong ? outer : inner, rel, wrong->column->varno,
+					   psprintf("Make a copy bucketed by the joined column and use it in place of %s",
+								quote_identifier(planner_rt_fetch(wrong->column->varno, root)->eref->aliasname)));
 	if (copy != NULL)
-		rejection->hint = psprintf("Make a copy bucketed by the joined column and use it in place of %s: %s",
-								   quote_identifier(planner_rt_fetch(wrong->column->varno, root)->eref->aliasname),
-								   copy);
+		rejection->hint = copy;
 }
 
 /* Why the keys of two inputs do not match, in words. */
@@ -297,11 +270,9 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 			found.detail = psprintf("%s; the join equates column %d of these with column %d, and the order matters to the hash",
 									InputsText(join, outer, inner),
 									oside.key + 1, iside.key + 1);
-			if (join->innerrel->reloptkind == RELOPT_BASEREL)
-				found.hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid);
-			if (found.hint != NULL)
-				found.hint = psprintf("Make a copy with the columns in the same order and use it in place of %s: %s",
-									  RelationLabel(root, join->innerrel->relids), found.hint);
+			found.hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid,
+									 psprintf("Make a copy with the columns in the same order and use it in place of %s",
+											  RelationLabel(root, join->innerrel->relids)));
 		}
 		else if (oside.key >= 0 && iside.key >= 0)
 			TypeReason(join, (OpExpr *) rinfo->clause, &oside, &iside, outer, inner, &found);
@@ -350,13 +321,12 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 	{
 		rejection->code = REASON_BUCKET_COLUMNS_DIFFER;
 		rejection->detail = InputsText(join, outer, inner);
-		rejection->hint = NULL;
-		if (outer->nkeys < inner->nkeys && join->innerrel->reloptkind == RELOPT_BASEREL)
-			rejection->hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid);
-		else if (outer->nkeys > inner->nkeys && join->outerrel->reloptkind == RELOPT_BASEREL)
-			rejection->hint = CopyForKeys(join, join->innerrel, inner, join->outerrel, join->outerrel->relid);
-		if (rejection->hint != NULL)
-			rejection->hint = psprintf("Make a copy with the fewer bucket columns: %s", rejection->hint);
+		if (outer->nkeys < inner->nkeys)
+			rejection->hint = CopyForKeys(join, join->outerrel, outer, join->innerrel, join->innerrel->relid,
+										  "Make a copy with the fewer bucket columns");
+		else
+			rejection->hint = CopyForKeys(join, join->innerrel, inner, join->outerrel, join->outerrel->relid,
+										  "Make a copy with the fewer bucket columns");
 	}
 	else if (matched != NULL)
 	{
@@ -366,7 +336,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		rejection->hint = psprintf("If all rows that are to be joined have %s as well, add that to the condition; otherwise bucket copies of both tables by %s alone.",
 								   WordList(missing), WordList(present));
 	}
-	else if (nkeys > 0 && !equality && BothConstant(root, outer, inner, 0))
+	else if (nkeys > 0 && !equality && KeyIsConstant(root, outer, 0) && KeyIsConstant(root, inner, 0))
 	{
 		rejection->code = REASON_CONSTANT_KEY;
 		rejection->detail = psprintf("%s and %s are both a constant: no condition is left between them",

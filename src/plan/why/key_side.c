@@ -98,14 +98,17 @@ LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, KeySide *sid
 
 char *
 CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
-			RelOptInfo *otherrel, Index otherno)
+			RelOptInfo *otherrel, Index otherno, const char *words)
 {
 	PlannerInfo *root = join->root;
-	RangeTblEntry *rte = planner_rt_fetch(otherno, root);
+	RangeTblEntry *rte;
 	List	   *columns = NIL;
 	List	   *types = NIL;
 	ListCell   *lc;
 
+	if (otherno == 0 || root->simple_rel_array[otherno]->reloptkind != RELOPT_BASEREL)
+		return NULL;
+	rte = planner_rt_fetch(otherno, root);
 	if (rte->rtekind != RTE_RELATION)
 		return NULL;
 	for (int k = 0; k < input->nkeys; k++)
@@ -141,7 +144,8 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 		types = lappend(types, KeyClassOfType(getBaseType(found->vartype)) != KEYCLASS_NONE ? NULL :
 						format_type_be(getBaseType(exprType(linitial(input->vars[k])))));
 	}
-	return BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets, 0);
+	return psprintf("%s: %s", words,
+					BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets, 0));
 }
 
 /* The table of a column that a copy can be made of, else InvalidOid. */

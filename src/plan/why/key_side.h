@@ -32,12 +32,12 @@ extern bool IsBucketColumn(PlannerInfo *root, Var *var);
 extern void LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, KeySide *side);
 
 /*
- * A statement that buckets the table of "other" by the column that the join
- * equates with key k of input, as many of its keys as there are clauses for;
- * NULL when it is no table.
+ * The words, and a statement that buckets a table, otherno in otherrel, by what
+ * the join equates with the keys of input; NULL when it is no table, or a key
+ * is equated with no column of it.
  */
 extern char *CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
-						 RelOptInfo *otherrel, Index otherno);
+						 RelOptInfo *otherrel, Index otherno, const char *words);
 
 /* Statements that bucket the tables of two columns by them; NULL when that cannot be. */
 extern char *CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets);

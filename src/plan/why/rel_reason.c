@@ -88,7 +88,7 @@ OtherHashTable(PlannerInfo *root, RelOptInfo *rel)
 	return NULL;
 }
 
-/* The reason for a base relation; copy is the statement that would make a bucketed copy, or NULL. */
+/* The reason for a base relation; copy is the hint that would make a bucketed copy, or NULL. */
 static void
 BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 {
@@ -101,8 +101,7 @@ BaseReason(PlannerInfo *root, RelOptInfo *rel, char *copy, Rejection *rejection)
 		ReasonSay(rejection, REASON_PARTITIONED, label);
 		return;
 	}
-	rejection->hint = copy == NULL ? NULL :
-		psprintf("Make a bucketed copy and use it in place of %s: %s", label, copy);
+	rejection->hint = copy;
 	if (rte->rtekind == RTE_RELATION && rte->inh && PartitionedReason(root, rel, label, rejection))
 		return;
 	if (rte->rtekind == RTE_SUBQUERY)
@@ -214,7 +213,9 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 	if (base != NULL && BucketRelInfoGet(base) == NULL)
 	{
 		if (input != NULL)
-			copy = CopyForKeys(join, other, input, rel, base->relid);
+			copy = CopyForKeys(join, other, input, rel, base->relid,
+							   psprintf("Make a bucketed copy and use it in place of %s",
+										RelationLabel(root, base->relids)));
 		BaseReason(root, base, copy, rejection);
 		if (rejection->code == REASON_NOT_BUCKETED && UnbucketableReason(root, named, rejection))
 			rejection->code = REASON_TYPE_CLASS;

@@ -130,9 +130,9 @@ Label(PlannerInfo *root, Index rti, bool title)
 		psprintf("%s %s", name, quote_identifier(alias));
 }
 
-/* Relations as a list; those that are outer joins (16 and later) have no place in it. */
-static char *
-Labels(PlannerInfo *root, Relids relids, bool title)
+/* Those that are outer joins (16 and later) have no place in it. */
+char *
+RelationLabels(PlannerInfo *root, Relids relids, bool title)
 {
 	List	   *labels = NIL;
 	int			rti = -1;
@@ -143,18 +143,6 @@ Labels(PlannerInfo *root, Relids relids, bool title)
 			labels = lappend(labels, Label(root, rti, title));
 	}
 	return list_length(labels) > 1 ? psprintf("(%s)", Joined(labels, ", ")) : Joined(labels, ", ");
-}
-
-char *
-RelationLabel(PlannerInfo *root, Relids relids)
-{
-	return Labels(root, relids, false);
-}
-
-char *
-RelationTitle(PlannerInfo *root, Relids relids)
-{
-	return Labels(root, relids, true);
 }
 
 char *

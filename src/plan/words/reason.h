@@ -44,8 +44,9 @@ extern char *RejectionDetail(const Rejection *rejection);
  * Names of things of a query.  RelationLabel: the alias, as EXPLAIN shows it;
  * a join as "(a, b)".  RelationTitle: table and alias.
  */
-extern char *RelationLabel(PlannerInfo *root, Relids relids);
-extern char *RelationTitle(PlannerInfo *root, Relids relids);
+#define RelationLabel(root, relids) RelationLabels(root, relids, false)
+#define RelationTitle(root, relids) RelationLabels(root, relids, true)
+extern char *RelationLabels(PlannerInfo *root, Relids relids, bool title);
 extern char *ColumnLabel(PlannerInfo *root, Var *var);
 
 /* The name of a table, with its schema where search_path does not find it. */
