@@ -24,7 +24,6 @@
 #include "optimizer/optimizer.h"
 #include "portability/instr_time.h"
 #include "tcop/tcopprot.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"

@@ -8,7 +8,6 @@
 #include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
 #include "compat.h"
-#include "fmgr.h"
 #include "format/file_format.h"
 #include "funcapi.h"
 #include "load/load.h"

@@ -28,8 +28,8 @@ extern Query *QueryTextSelect(const char *text, const char *name);
 extern Query *QueryTextInsert(const char *text, Relation rel, TupleDesc columns);
 
 /*
- * The one statement of a text that has a plan, also one inside EXPLAIN, CREATE TABLE AS or DECLARE CURSOR; $1 and so on take their types
- * from it.
+ * The one statement of a text that has a plan, also one inside EXPLAIN, CREATE
+ * TABLE AS or DECLARE CURSOR; $1 and so on take their types from it.
  */
 extern Query *QueryTextPlannable(const char *text);
 

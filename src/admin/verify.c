@@ -17,7 +17,6 @@
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
 #include "compat.h"
-#include "fmgr.h"
 #include "format/read/reader.h"
 #include "funcapi.h"
 #include "miscadmin.h"

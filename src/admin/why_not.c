@@ -8,6 +8,7 @@
 #include "access/relation.h"
 #include "admin/open_checked.h"
 #include "admin/query_text.h"
+#include "catalog/pg_class_d.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
@@ -19,7 +20,6 @@
 #include "storage/manifest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(bucketfdw_why_not_query);
@@ -75,7 +75,7 @@ bucketfdw_why_not_query(PG_FUNCTION_ARGS)
 /* A table of the two, and what it is bucketed by; NULL: it is not bucketed. */
 typedef struct ComparedTable
 {
-	Relation	rel;
+	Oid			relid;
 	char	   *label;
 	BucketSpec *spec;			/* its own, or that of its first partition */
 	List	   *columns;		/* names of the bucket columns */
@@ -120,9 +120,10 @@ OpenCompared(Oid relid, ComparedTable *table)
 	ListCell   *lc;
 
 	memset(table, 0, sizeof(*table));
-	table->rel = OpenChecked(relid, AccessShareLock, RequireReadable);
+	table->relid = relid;
+	relation_close(OpenChecked(relid, AccessShareLock, RequireReadable), NoLock);
 	table->label = TableLabel(relid);
-	if (table->rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
 	{
 		foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
 		{
@@ -159,20 +160,19 @@ SpecText(const ComparedTable *table)
 static char *
 CopyLike(const ComparedTable *table, const ComparedTable *like)
 {
-	Oid			relid = RelationGetRelid(table->rel);
 	ListCell   *lc;
 	int			k = 0;
 
 	foreach(lc, like->columns)
 	{
-		AttrNumber	attnum = get_attnum(relid, strVal(lfirst(lc)));
+		AttrNumber	attnum = get_attnum(table->relid, strVal(lfirst(lc)));
 
 		if (attnum == InvalidAttrNumber ||
-			!KeyClassesMeet(KeyClassOfType(getBaseType(get_atttype(relid, attnum))),
+			!KeyClassesMeet(KeyClassOfType(getBaseType(get_atttype(table->relid, attnum))),
 							like->spec->sort[k++].keyclass))
 			return NULL;
 	}
-	return BucketedCopyStatement(relid, like->columns, NIL, like->buckets, 0);
+	return BucketedCopyStatement(table->relid, like->columns, NIL, like->buckets, 0);
 }
 
 /* The type both columns can be cast to without a change of what is equal; InvalidOid: none is known. */
@@ -212,7 +212,7 @@ CompareTypes(ComparedTable *tables, int k, Rejection *rejection)
 		types = lappend(types, i == k ? format_type_be(common) : NULL);
 	rejection->hint = psprintf("Make a copy with type %s in place of %s: %s", format_type_be(common),
 							   wrong->label,
-							   BucketedCopyStatement(RelationGetRelid(wrong->rel), wrong->columns,
+							   BucketedCopyStatement(wrong->relid, wrong->columns,
 													 types, wrong->buckets, 0));
 }
 
@@ -320,7 +320,5 @@ bucketfdw_why_not_tables(PG_FUNCTION_ARGS)
 	row.relations = psprintf("%s, %s", tables[0].label, tables[1].label);
 	row.used = row.rejection.code == REASON_NONE;
 	PutRow(fcinfo, &row);
-	for (int i = 0; i < 2; i++)
-		relation_close(tables[i].rel, AccessShareLock);
 	return (Datum) 0;
 }

@@ -37,32 +37,24 @@
 static bool
 AnyRowViolates(Relation rel, const char *expr)
 {
-	StringInfoData query;
-	SPIPlanPtr	plan;
+	char	   *query = psprintf("SELECT 1 FROM ONLY %s WHERE NOT (%s) LIMIT 1",
+							  quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+														 RelationGetRelationName(rel)),
+							  expr);
 	int			nestlevel = NewGUCNestLevel();
 	bool		violated;
 
 	(void) set_config_option("constraint_exclusion", "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT 1 FROM ONLY %s WHERE NOT (%s) LIMIT 1",
-					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-												RelationGetRelationName(rel)),
-					 expr);
-
+	PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	plan = SPI_prepare(query.data, 0, NULL);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare returned %s for %s", SPI_result_code_string(SPI_result), query.data);
-	if (SPI_execute_snapshot(plan, NULL, NULL, GetLatestSnapshot(), InvalidSnapshot,
-							 true, false, 1) != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_snapshot returned %s", SPI_result_code_string(SPI_result));
+	if (SPI_execute(query, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "unexpected result of \"%s\"", query);
 	violated = SPI_processed > 0;
 	SPI_finish();
+	PopActiveSnapshot();
 	AtEOXact_GUC(true, nestlevel);
-	pfree(query.data);
 	return violated;
 }
 

@@ -304,6 +304,19 @@ IntegerOfNumeric(Const *value, LeafQualOp *op)
 					 false, FLOAT8PASSBYVAL);
 }
 
+/* Are both sides of a comparison of its class, and is that what it compares by?  Fills in what is compared. */
+static bool
+SidesFit(LeafQual *qual, KeyClass keyclass, Oid valuetype, Oid collation)
+{
+	if (!OidIsValid(valuetype))
+		return false;
+	qual->keyclass = keyclass;
+	qual->valuetype = getBaseType(valuetype);
+	return KeyClassOfType(qual->coltype) == keyclass &&
+		(KeyClassOfType(qual->valuetype) == keyclass || LeafQualIntOfNumeric(qual)) &&
+		CollationAllows(keyclass, collation, qual->op >= LEAF_LT && qual->op <= LEAF_GE);
+}
+
 static bool
 QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 {
@@ -351,15 +364,8 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 			return false;
 		qual->op = LEAF_BUCKET;
 	}
-	qual->keyclass = keyclass;
-	qual->valuetype = getBaseType(exprType(other));
-	if (KeyClassOfType(qual->coltype) != keyclass ||
-		(KeyClassOfType(qual->valuetype) != keyclass && !LeafQualIntOfNumeric(qual)) ||
-		!CollationAllows(keyclass, op->inputcollid,
-						 qual->op >= LEAF_LT && qual->op <= LEAF_GE))
-		return false;
 	*value = (Expr *) other;
-	return true;
+	return SidesFit(qual, keyclass, exprType(other), op->inputcollid);
 }
 
 static bool
@@ -376,16 +382,8 @@ QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value
 		(qual->modulus > 0 && !op->useOr))
 		return false;
 	qual->op = qual->modulus > 0 ? LEAF_BUCKET_ANY : op->useOr ? LEAF_ANY : LEAF_NONE_OF;
-	qual->keyclass = keyclass;
-	qual->valuetype = get_base_element_type(exprType(array));
-	if (!OidIsValid(qual->valuetype))
-		return false;
-	qual->valuetype = getBaseType(qual->valuetype);
-	if (KeyClassOfType(qual->coltype) != keyclass || KeyClassOfType(qual->valuetype) != keyclass ||
-		!CollationAllows(keyclass, op->inputcollid, false))
-		return false;
 	*value = (Expr *) array;
-	return true;
+	return SidesFit(qual, keyclass, get_base_element_type(exprType(array)), op->inputcollid);
 }
 
 /* A boolean column that must have the given value. */

@@ -7,7 +7,6 @@
 #include "compat.h"
 #include "guc.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
 #include "plan/why/key_side.h"
@@ -39,25 +38,23 @@ CopyForGroups(PlannerInfo *root, List *exprs, int nbuckets)
 {
 	List	   *columns = NIL;
 	Index		varno = 0;
+	Oid			relid = InvalidOid;
 	ListCell   *lc;
 
 	foreach(lc, exprs)
 	{
 		Var		   *column = StripToColumn(lfirst(lc));
 
-		if (column == NULL || column->varattno <= 0 || (varno != 0 && column->varno != varno) ||
+		relid = TableOfColumn(root, column);
+		if (!OidIsValid(relid) || (varno != 0 && column->varno != varno) ||
 			KeyClassOfType(getBaseType(column->vartype)) == KEYCLASS_NONE)
 			return NULL;
 		varno = column->varno;
-		if (planner_rt_fetch(varno, root)->rtekind != RTE_RELATION)
-			return NULL;
-		columns = lappend(columns, makeString(get_attname(planner_rt_fetch(varno, root)->relid,
-														  column->varattno, false)));
+		columns = lappend(columns, makeString(get_attname(relid, column->varattno, false)));
 	}
-	if (columns == NIL)
-		return NULL;
-	return psprintf("Make a copy bucketed by what is grouped by: %s",
-					BucketedCopyStatement(planner_rt_fetch(varno, root)->relid, columns, NIL, nbuckets, 0));
+	return columns == NIL ? NULL :
+		psprintf("Make a copy bucketed by what is grouped by: %s",
+				 BucketedCopyStatement(relid, columns, NIL, nbuckets, 0));
 }
 
 /* No key is named by the grouping: is one hidden in an expression, or lost in an outer join? */

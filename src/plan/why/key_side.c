@@ -148,8 +148,7 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 					BucketedCopyStatement(rte->relid, columns, types, (int) input->nbuckets, 0));
 }
 
-/* The table of a column that a copy can be made of, else InvalidOid. */
-static Oid
+Oid
 TableOfColumn(PlannerInfo *root, Var *column)
 {
 	RangeTblEntry *rte;

@@ -39,6 +39,9 @@ extern void LookAtSide(PlannerInfo *root, Node *expr, const BucketInput *input, 
 extern char *CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 						 RelOptInfo *otherrel, Index otherno, const char *words);
 
+/* The table of a column that a copy can be made of, else InvalidOid. */
+extern Oid	TableOfColumn(PlannerInfo *root, Var *column);
+
 /* Statements that bucket the tables of two columns by them; NULL when that cannot be. */
 extern char *CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets);
 
