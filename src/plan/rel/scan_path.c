@@ -423,23 +423,14 @@ SortPathkeys(PlannerInfo *root, RelOptInfo *rel, const BucketSpec *spec, int *nc
 	return useful;
 }
 
-/* Memory the merge will take, as the executor reckons it. */
-static double
-MergeMemory(RelOptInfo *rel, double runs)
-{
-	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		ncols = Max(1, list_length(rel->reltarget->exprs));
-	double		rows = Min(info->options->block_rows, info->rows / Max(1, info->nruns));
-
-	return runs * rows * (16 + ncols * 9 + rel->reltarget->width);
-}
-
 void
 BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
 	const BucketSpec *spec = info->options->spec;
 	double		runs = Max(1.0, info->nruns * info->bucket_fraction);
+	double		rows = Min(info->options->block_rows, info->rows / Max(1, info->nruns));
+	double		width = 16 + Max(1, list_length(rel->reltarget->exprs)) * 9 + rel->reltarget->width;
 	List	   *pathkeys;
 	List	   *attnums = NIL;
 	int			ncols;
@@ -449,8 +440,8 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 
 	if (!bf_enable || !has_useful_pathkeys(root, rel))
 		return;
-	if (runs > BF_MAX_MERGE_RUNS ||
-		MergeMemory(rel, runs) > (double) OrderedScanMemory())
+	/* the memory of the merge, as the executor reckons it */
+	if (runs > BF_MAX_MERGE_RUNS || runs * rows * width > (double) OrderedScanMemory())
 		return;
 	pathkeys = SortPathkeys(root, rel, spec, &ncols);
 	if (pathkeys == NIL)

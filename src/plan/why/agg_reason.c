@@ -163,22 +163,6 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 			rejection->hint = psprintf("If all rows of a key are of one group, group by %s alone, and show max() of the rest.",
 									   KeyNames(root, input));
 			break;
-		case REASON_TYPE_CLASS:
-			rejection->detail = "the grouping compares the bucket column as another type";
-			rejection->hint = "If the cast makes no values equal that differ without it, group by the column itself.";
-			break;
-		case REASON_COLLATION:
-			rejection->detail = "the grouping compares the bucket column under a nondeterministic collation";
-			rejection->hint = "If only identical texts are to be one group, group under a deterministic collation.";
-			break;
-		case REASON_CONSTANT_KEY:
-			rejection->detail = "all that is grouped by is constant: there is one group";
-			rejection->hint = "Nothing is to be done: the scan reads the bucket of the constant only.";
-			break;
-		case REASON_ROW_MARKS:
-			rejection->detail = "the query locks rows of its tables";
-			rejection->hint = "Group in WITH g AS MATERIALIZED (...).";
-			break;
 		default:
 			ReasonSay(rejection, rejection->code, "the input");
 	}

@@ -4,7 +4,8 @@
  *
  * BF_REASON(code, name, detail, hint): the name is stable, users' scripts
  * compare with it.  Detail and hint stand here where they are always the same
- * but for what they are about (%s).  No include guard: see reason.h.
+ * but for what they are about (%s), of joins or of groupings; the other kind
+ * words the reason itself.  No include guard: see reason.h.
  */
 BF_REASON(REASON_NONE, "none", NULL, NULL)
 BF_REASON(REASON_DISABLED, "disabled", "%s is off", "SET %s = on;")
@@ -19,15 +20,23 @@ BF_REASON(REASON_PARTITIONED, "partitioned",
 BF_REASON(REASON_PARTITION_MIX, "partition_mix", NULL, NULL)
 BF_REASON(REASON_KEY_NOT_EQUAL_JOINED, "key_not_equal_joined", NULL, NULL)
 BF_REASON(REASON_EXPRESSION_ON_KEY, "expression_on_key", NULL, NULL)
-BF_REASON(REASON_TYPE_CLASS, "type_class", NULL, NULL)
-BF_REASON(REASON_COLLATION, "collation", NULL, NULL)
+BF_REASON(REASON_TYPE_CLASS, "type_class",
+		  "the grouping compares the bucket column as another type",
+		  "If the cast makes no values equal that differ without it, group by the column itself.")
+BF_REASON(REASON_COLLATION, "collation",
+		  "the grouping compares the bucket column under a nondeterministic collation",
+		  "If only identical texts are to be one group, group under a deterministic collation.")
 BF_REASON(REASON_JOIN_KEYS_SUBSET, "join_keys_subset", NULL, NULL)
 BF_REASON(REASON_BUCKET_COLUMN_ORDER, "bucket_column_order", NULL, NULL)
 BF_REASON(REASON_BUCKET_COLUMNS_DIFFER, "bucket_columns_differ", NULL, NULL)
-BF_REASON(REASON_CONSTANT_KEY, "constant_key", NULL, NULL)
+BF_REASON(REASON_CONSTANT_KEY, "constant_key",
+		  "all that is grouped by is constant: there is one group",
+		  "Nothing is to be done: the scan reads the bucket of the constant only.")
 BF_REASON(REASON_OLD_HASH_VERSION, "old_hash_version", NULL, NULL)
 BF_REASON(REASON_OUTER_JOIN_POSITION, "outer_join_position", NULL, NULL)
-BF_REASON(REASON_ROW_MARKS, "row_marks", NULL, NULL)
+BF_REASON(REASON_ROW_MARKS, "row_marks",
+		  "the query locks rows of its tables",
+		  "Group in WITH g AS MATERIALIZED (...).")
 BF_REASON(REASON_VOLATILE, "volatile",
 		  "a join condition is volatile: its value may differ at each call",
 		  "Put the join into a subquery with OFFSET 0 and the volatile condition outside.")
