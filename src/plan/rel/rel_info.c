@@ -19,6 +19,7 @@
 #include "parser/parsetree.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/rel_info.h"
+#include "plan/rel/table_stats.h"
 #include "storage/manifest.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"

@@ -15,7 +15,6 @@
 #include "compat.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "plan/rel/rel_info.h"
 #include "plan/rel/stats_merge.h"
 #include "plan/rel/table_stats.h"
 #include "utils/array.h"

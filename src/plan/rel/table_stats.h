@@ -8,17 +8,8 @@
 #ifndef BF_TABLE_STATS_H
 #define BF_TABLE_STATS_H
 
-#include "nodes/pathnodes.h"
-#include "storage/manifest.h"
+#include "plan/rel/bucket_rel.h"
 #include "utils/selfuncs.h"
-
-/* What the planner keeps of one table. */
-typedef struct TableStats
-{
-	int			nwrites;		/* 0: the manifest had none, or nobody needs them */
-	ManifestStats *writes;
-	List	   *made;			/* StatsTuple, for this table and its parents */
-} TableStats;
 
 /* Numbers of the columns of a relation that its target and conditions use, as pull_varattnos gives them. */
 extern Bitmapset *UsedColumns(RelOptInfo *rel);

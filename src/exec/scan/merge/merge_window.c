@@ -13,7 +13,8 @@
 
 #include "compat.h"
 #include "exec/scan/merge/cursor_set.h"
-#include "exec/scan/merge/merge_window_private.h"
+#include "exec/scan/merge/merge_window.h"
+#include "exec/scan/merge/merge_window_sort.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/rel.h"

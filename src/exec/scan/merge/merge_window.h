@@ -8,9 +8,7 @@
 #ifndef BF_MERGE_WINDOW_H
 #define BF_MERGE_WINDOW_H
 
-#include "exec/scan/block/block_cursor.h"
-
-typedef struct MergeWindow MergeWindow;
+#include "exec/scan/merge/window_state.h"
 
 /*
  * keycol is the batch column of the key, whose class must be a fixed one; lives

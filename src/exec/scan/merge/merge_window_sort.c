@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "exec/scan/merge/merge_window_private.h"
+#include "exec/scan/merge/merge_window_sort.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 

@@ -1,14 +1,12 @@
 /*
- * merge_window_private.h
- *	  What a window of runs is, for the files that fill it.
- *
- * merge_window.c collects rows and gives them, merge_window_sort.c puts them in
- * order.
+ * window_state.h
+ *	  A window of runs: what collecting its rows, sorting and giving them have in
+ *	  common.
  */
-#ifndef BF_MERGE_WINDOW_PRIVATE_H
-#define BF_MERGE_WINDOW_PRIVATE_H
+#ifndef BF_WINDOW_STATE_H
+#define BF_WINDOW_STATE_H
 
-#include "exec/scan/merge/merge_window.h"
+#include "exec/scan/block/block_cursor.h"
 
 /* rows of a window; it starts small, so that little is sorted in vain where most rows are skipped */
 #define WINDOW_RUN_ROWS 4		/* of each run, at least */
@@ -49,7 +47,7 @@ typedef struct CursorColumn
 /* no scale: not all blocks hold integers of the same one */
 #define SCALE_NONE (-2)
 
-struct MergeWindow
+typedef struct MergeWindow
 {
 	LeafReader *leaf;
 	int			keycol;
@@ -87,14 +85,6 @@ struct MergeWindow
 	CursorColumn **columns;		/* per column, made when first gathered: per cursor */
 	CursorColumn **scaled;		/* the same of integers that stand for numerics */
 	int		   *scale;			/* per column, of them; -1: none is loaded yet, SCALE_NONE: there is no such one */
-};
+} MergeWindow;
 
-/*
- * Make entries of the rows of the cursors' parts up to an image, in the order
- * of their images, and move the cursors behind them.  window->base is the
- * least image, and from it on all of those rows' fit so many bits; rows is how
- * many they are, at most.
- */
-extern void MergeWindowSort(MergeWindow *window, int64 upto, int bits, int rows);
-
-#endif							/* BF_MERGE_WINDOW_PRIVATE_H */
+#endif							/* BF_WINDOW_STATE_H */
