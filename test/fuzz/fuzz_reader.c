@@ -91,11 +91,11 @@ use_packed(FileReader *reader, int block, int c, ColumnScratch *scratch)
 
 		for (int i = 0; i < n; i++)
 			rows[i] = first + i;
-		if (!PackedColumnGather(packed, n, rows, values, nulls, &made, &bytes_read))
+		if (!PackedColumnGather(packed, n, rows, values, nulls, &made))
 			vector.nulls = NULL;
 		use_vector(col, &vector, n);
 		if (col->keyclass != KEYCLASS_NONE && !(vector.nulls && nulls[n / 2]))
-			checksum += PackedColumnSearch(packed, 0, nrows, col->typid, col->typid, values[n / 2], true, &bytes_read);
+			checksum += PackedColumnSearch(packed, 0, nrows, col->typid, col->typid, values[n / 2], true);
 	}
 	ByteBufferFree(&made);
 	PackedColumnFree(packed);

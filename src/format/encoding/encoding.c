@@ -72,27 +72,3 @@ EncodedValuesOpen(EncodedValues *ev, const FileColumn *col, int encoding, const 
 	ev->len = len;
 	return ev->ops->fits(col) ? ev->ops->open(ev) : "encoding does not fit the type";
 }
-
-void
-ValueIndexInit(ValueIndex *index, MemoryContext cxt)
-{
-	memset(index, 0, sizeof(*index));
-	index->cxt = cxt;
-	IntIndexInit(&index->ints, cxt);
-}
-
-void
-ValueIndexFree(ValueIndex *index)
-{
-	IntIndexFree(&index->ints);
-	if (index->offsets)
-		pfree(index->offsets);
-	if (index->front)
-		FrontIndexFree(index->front);
-}
-
-Size
-ValueIndexMemory(const ValueIndex *index)
-{
-	return index->memory + index->ints.memory + (index->front ? FrontIndexMemory(index->front) : 0);
-}

@@ -90,11 +90,10 @@ struct ColumnScratch
 /* What is kept to take single values out of a chunk. */
 typedef struct ValueIndex
 {
-	MemoryContext cxt;
+	MemoryContext cxt;			/* of all of it */
 	IntIndex	ints;
-	uint32	   *offsets;		/* of varlenas in data */
-	struct FrontIndex *front;	/* front.c */
-	Size		memory;			/* beside that of ints and front */
+	const char *texts;			/* varlenas, which are at these offsets */
+	uint32	   *offsets;
 } ValueIndex;
 
 /*
@@ -123,20 +122,17 @@ typedef struct EncodingOps
 	/* Make ready for taking single values, after open(). */
 	const char *(*prepare) (const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch);
 
-	/*
-	 * Values number at[] (ascending); *bytes_read is increased by bytes read
-	 * from the file.
-	 */
+	/* Values number at[] (ascending). */
 	const char *(*take) (const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at,
-						 Datum *values, ByteBuffer *made, uint64 *bytes_read);
+						 Datum *values, ByteBuffer *made);
 
 	/*
 	 * Of values sorted in [from, to), from < to: the first that is not below
 	 * the value (above: that is above it), or to.  NULL: they are compared one
 	 * by one.
 	 */
-	int			(*search) (const EncodedValues *ev, const ValueIndex *index, int from, int to, Oid coltype,
-						   Oid valuetype, Datum value, bool above, uint64 *bytes_read);
+	int			(*search) (const EncodedValues *ev, const ValueIndex *index, int from, int to, Oid valuetype,
+						   Datum value, bool above);
 } EncodingOps;
 
 extern const EncodingOps IntEncoding;
@@ -176,17 +172,11 @@ ReadInts(const EncodedValues *ev, int64 *values)
 static inline const char *
 PrepareInts(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
 {
-	size_t		used;
-	const char *problem = IntIndexOpen(&index->ints, ev->ints, ev->ints_len, ev->n, &scratch->lengths, &used);
-
-	return problem == NULL && used != ev->ints_len ? "bytes are left over behind the values" : problem;
+	return IntIndexOpen(&index->ints, index->cxt, ev->ints, ev->ints_len, ev->n, &scratch->lengths);
 }
 
-extern void ValueIndexInit(ValueIndex *index, MemoryContext cxt);
-extern void ValueIndexFree(ValueIndex *index);
-extern Size ValueIndexMemory(const ValueIndex *index);
-
-extern void FrontIndexFree(struct FrontIndex *front);
-extern Size FrontIndexMemory(const struct FrontIndex *front);
+/* take() of varlenas with an offset each (text_values.c). */
+extern const char *TakeTexts(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at,
+							 Datum *values, ByteBuffer *made);
 
 #endif							/* BF_ENCODING_H */

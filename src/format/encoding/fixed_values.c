@@ -82,7 +82,7 @@ read_raw(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct Column
 
 static const char *
 take_raw(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
-		 ByteBuffer *made, uint64 *bytes_read)
+		 ByteBuffer *made)
 {
 	size_t		stride = stride_of(ev->col);
 
@@ -158,7 +158,7 @@ read_constant(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct C
 
 static const char *
 take_constant(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
-			  ByteBuffer *made, uint64 *bytes_read)
+			  ByteBuffer *made)
 {
 	for (int i = 0; i < n; i++)
 		values[i] = PointerGetDatum(ev->in);

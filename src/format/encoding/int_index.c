@@ -2,186 +2,117 @@
  * int_index.c
  *	  Single integers of an int stream, found by their number, and searched.
  *
- * Deltas are added up from the value that is kept at every so many, the
- * patches that are on the way included; of repeats the value is counted in the
- * bitmap.
+ * Those of FOR and TRIPLES are decoded by themselves.  Of the other kinds the
+ * first value of each group is kept, and the group decoded from there; of
+ * repeats the value is counted in the bitmap.
  */
 #include "postgres.h"
 
 #include "format/encoding/int_index.h"
 
-/* of deltas the value at every so many is kept, and so many are read at a time; a multiple of 8 */
+/* values of a group; a multiple of 8 */
 #define GROUP_VALUES	64
 
-/* bytes of so many, and what may be read behind them */
-#define GROUP_BYTES		(GROUP_VALUES * sizeof(int64) + BF_SLACK)
-
-uint16 *
-BitRanks(MemoryContext cxt, const uint8 *bits, int n, int *total)
+int
+RankedBitsOpen(RankedBits *bitmap, MemoryContext cxt, const char *bits, int n)
 {
-	uint16	   *ranks = MemoryContextAlloc(cxt, RANKS_SIZE(n));
-	int			count = 0;
+	int			last = (n - 1) / 64;
 
-	for (int i = 0; i < n; i += RANK_STEP)
+	bitmap->bits = bits;
+	bitmap->ranks = MemoryContextAlloc(cxt, (last + 1) * sizeof(uint16));
+	bitmap->ranks[0] = 0;
+	for (int i = 0; i < last; i++)
 	{
 		uint64		word;
 
-		/* a bitmap is whole words of 64 bits */
-		memcpy(&word, bits + i / 8, sizeof(word));
-		if (n - i < RANK_STEP)
-			word &= (UINT64CONST(1) << (n - i)) - 1;
-		ranks[i / RANK_STEP] = (uint16) count;
-		count += pg_popcount64(word);
+		memcpy(&word, bits + i * sizeof(word), sizeof(word));
+		bitmap->ranks[i + 1] = (uint16) (bitmap->ranks[i] + pg_popcount64(word));
 	}
-	if (n % RANK_STEP == 0)
-		ranks[n / RANK_STEP] = (uint16) count;
-	*total = count;
-	return ranks;
+	return RankedBitsBefore(bitmap, n - 1) + RankedBitIsSet(bitmap, n - 1);
 }
 
-void
-IntIndexInit(IntIndex *index, MemoryContext cxt)
-{
-	memset(index, 0, sizeof(*index));
-	index->cxt = cxt;
-}
-
-/* Room for so many bytes more. */
-static inline void *
-MakeRoom(IntIndex *index, Size size)
-{
-	index->memory += size;
-	return MemoryContextAlloc(index->cxt, size);
-}
-
-/* Room for the value at every GROUP_VALUES of n. */
+/* Read the patches, which are behind the packed bits of a stream that was read without an error. */
 static void
-MakeSums(IntIndex *index, int n)
+open_patches(IntIndex *index, MemoryContext cxt, const char *in, size_t len)
 {
-	index->sums = MakeRoom(index, (n + GROUP_VALUES - 1) / GROUP_VALUES * sizeof(int64));
-}
-
-/* The patches of a stream that was read without an error. */
-static void
-OpenPatches(IntIndex *index, const char *in, size_t len)
-{
-	int			n = (int) index->head.count;
-	int64		places[BF_MAX_PATCHES];
-	int64		highs[BF_MAX_PATCHES];
 	size_t		used;
 
-	(void) IntStreamRead(in, len, n, places, &used);
-	(void) IntStreamRead(in + used, len - used, n, highs, &used);
-	index->npatches = n;
-	index->patch_at = MakeRoom(index, n * sizeof(uint16));
-	index->patches = MakeRoom(index, n * sizeof(uint64));
-	for (int i = 0; i < n; i++)
-	{
-		index->patch_at[i] = (uint16) places[i];
-		index->patches[i] = (uint64) highs[i] << index->head.width;
-	}
-}
-
-static inline bool
-HeadIsDelta(const DiskIntStream *head)
-{
-	return head->kind == INT_STREAM_DELTA || head->kind == INT_STREAM_PATCHED_DELTA;
-}
-
-/* Bytes of the packed integers of a stream of n values. */
-static inline size_t
-PackedBytes(const DiskIntStream *head, int n)
-{
-	return IntStreamSize(head->width, head->kind == INT_STREAM_TRIPLES ? (n + 2) / 3 :
-						 HeadIsDelta(head) ? n - 1 : n) - sizeof(*head);
+	index->npatches = (int) index->head.count;
+	index->patch_at = MemoryContextAlloc(cxt, index->npatches * sizeof(int64));
+	index->patches = MemoryContextAlloc(cxt, index->npatches * sizeof(int64));
+	(void) IntStreamRead(in, len, index->npatches, index->patch_at, &used);
+	(void) IntStreamRead(in + used, len - used, index->npatches, index->patches, &used);
 }
 
 const char *
-IntIndexOpen(IntIndex *index, const char *in, size_t len, int n, ByteBuffer *space, size_t *used)
+IntIndexOpen(IntIndex *index, MemoryContext cxt, const char *in, size_t len, int n, ByteBuffer *space)
 {
 	DiskIntStream *head = &index->head;
-	size_t		inside = 0;
-	const char *problem;
+	int64	   *values;
+	size_t		used;
+	const char *problem = IntStreamHead(in, len, head);
 
-	if (len < sizeof(*head))
-		return "int stream is cut off";
-	memcpy(head, in, sizeof(*head));
-	*used = 0;
 	index->n = n;
-	if (head->kind == INT_STREAM_REPEATS)
+	if (problem == NULL && head->kind == INT_STREAM_REPEATS)
 	{
-		problem = IntStreamBitmap(in, len, n, used);
+		problem = IntStreamBitmap(in, len, n, &used);
 		if (problem)
 			return problem;
-		index->distinct = (const uint8 *) in + sizeof(*head);
-		index->distinct_ranks = BitRanks(index->cxt, index->distinct, n, &n);
-		index->memory += RANKS_SIZE(index->n);
-		in += *used;
-		len -= *used;
-		if (len < sizeof(*head))
-			return "int stream is cut off";
-		memcpy(head, in, sizeof(*head));
-		if (head->kind == INT_STREAM_REPEATS)
+		n = RankedBitsOpen(&index->distinct, cxt, in + sizeof(*head), n);
+		in += used;
+		len -= used;
+		problem = IntStreamHead(in, len, head);
+		if (problem == NULL && head->kind == INT_STREAM_REPEATS)
 			return "int stream is nested too deeply";
 	}
-	if (head->kind == INT_STREAM_FOR || head->kind == INT_STREAM_TRIPLES)
-	{
-		if (!IntStreamHeadValid(head))
-			return "int stream has an invalid header";
-		inside = sizeof(*head) + PackedBytes(head, n);
-		if (len < inside)
-			return "int stream is cut off";
-	}
-	else
-	{
-		int64	   *values = (int64 *) ByteBufferPrepare(space, n * sizeof(int64));
-
-		problem = IntStreamRead(in, len, n, values, &inside);
-		if (problem)
-			return problem;
-		MakeSums(index, n);
-		for (int i = 0; i < n; i += GROUP_VALUES)
-			index->sums[i / GROUP_VALUES] = values[i];
-	}
-	*used += inside;
+	if (problem)
+		return problem;
 	index->nints = n;
 	index->bits = in + sizeof(*head);
-	index->nbits = PackedBytes(head, n);
+	if (head->kind == INT_STREAM_FOR || head->kind == INT_STREAM_TRIPLES)
+		return IntStreamPackedSize(head, n) == len ? NULL : "int stream has a wrong length";
+
+	values = (int64 *) ByteBufferPrepare(space, n * sizeof(int64));
+	problem = IntStreamRead(in, len, n, values, &used);
+	if (problem == NULL && used != len)
+		problem = "int stream has a wrong length";
+	if (problem)
+		return problem;
+	index->starts = MemoryContextAlloc(cxt, ((n - 1) / GROUP_VALUES + 1) * sizeof(int64));
+	for (int i = 0; i < n; i += GROUP_VALUES)
+		index->starts[i / GROUP_VALUES] = values[i];
+	used = IntStreamPackedSize(head, n);
 	if (head->kind == INT_STREAM_PATCHED_FOR || head->kind == INT_STREAM_PATCHED_DELTA)
-		OpenPatches(index, in + sizeof(*head) + index->nbits, len - sizeof(*head) - index->nbits);
+		open_patches(index, cxt, in + used, len - used);
 	return NULL;
 }
 
-void
-IntIndexFree(IntIndex *index)
+/* Integer number "at" of a FOR or TRIPLES stream. */
+static inline int64
+take_packed(const IntIndex *index, int at)
 {
-	if (index->sums)
-		pfree(index->sums);
-	if (index->distinct_ranks)
-		pfree(index->distinct_ranks);
-	if (index->patches)
+	const DiskIntStream *head = &index->head;
+	uint64		value;
+
+	if (head->kind == INT_STREAM_FOR)
+		value = IntStreamBits(index->bits, at, head->width);
+	else
 	{
-		pfree(index->patch_at);
-		pfree(index->patches);
+		int			third = (index->nints + 2) / 3;
+
+		value = IntStreamBits(index->bits, at % third, head->width);
+		for (int digit = at / third; digit > 0; digit--)
+			value /= head->count;
+		/* as it is decoded: the last digit is what is left */
+		if (at < 2 * third)
+			value %= head->count;
 	}
-}
-
-void
-IntIndexKeepSums(IntIndex *index)
-{
-	int			n = index->nints;
-
-	if (index->sums != NULL)
-		return;
-	MakeSums(index, n);
-	for (int i = 0; i < n; i += GROUP_VALUES)
-		index->sums[i / GROUP_VALUES] = (int64)
-			((uint64) index->head.base + IntStreamBits(index->bits, i, index->head.width));
+	return (int64) ((uint64) head->base + value);
 }
 
 /* The first patch of the packed bits from number "at" on. */
-static inline int
-FirstPatch(const IntIndex *index, int at)
+static int
+first_patch(const IntIndex *index, int at)
 {
 	int			lo = 0;
 	int			hi = index->npatches;
@@ -198,216 +129,131 @@ FirstPatch(const IntIndex *index, int at)
 	return lo;
 }
 
-/* Packed integer number "at", of a stream of no deltas, that begins at bits with the number first. */
-static inline uint64
-IntAt(const IntIndex *index, const char *bits, int first, int at)
+/* Decode a group of another stream; how many values it has. */
+static int
+read_group(const IntIndex *index, int group, int64 *values)
 {
-	const DiskIntStream *head = &index->head;
-	uint64		value = IntStreamBits(bits, at - first, head->width);
+	DiskIntStream head = index->head;
+	bool		delta = head.kind == INT_STREAM_DELTA || head.kind == INT_STREAM_PATCHED_DELTA;
+	int			first = group * GROUP_VALUES;
+	int			n = Min(GROUP_VALUES, index->nints - first);
 
-	if (index->npatches > 0)
+	head.kind = delta ? INT_STREAM_DELTA : INT_STREAM_FOR;
+	if (delta)
+		head.base = index->starts[group];
+	IntStreamReadPacked(&head, index->bits + (size_t) (first / 8) * head.width, n, values);
+	for (int i = first_patch(index, first); i < index->npatches; i++)
 	{
-		int			patch = FirstPatch(index, at);
+		/* a difference is that of the value behind its number, and of all that follow */
+		int			from = (int) index->patch_at[i] - first + delta;
+		int			to = delta ? n : from + 1;
 
-		if (patch < index->npatches && index->patch_at[patch] == at)
-			value += index->patches[patch];
+		if (from >= n)
+			break;
+		for (int k = from; k < to; k++)
+			values[k] = (int64) ((uint64) values[k] + ((uint64) index->patches[i] << head.width));
 	}
-	return value;
-}
-
-/* Walks over deltas from the first value of a group on. */
-typedef struct DeltaWalk
-{
-	const char *bits;
-	int			first;			/* number of the first value */
-	int			at;				/* number of the value reached */
-	uint64		value;
-	int			patch;			/* the next one */
-} DeltaWalk;
-
-static inline void
-DeltaStart(const IntIndex *index, const char *bits, int group, DeltaWalk *walk)
-{
-	walk->bits = bits;
-	walk->first = walk->at = group * GROUP_VALUES;
-	walk->value = (uint64) index->sums[group];
-	walk->patch = FirstPatch(index, walk->at);
-}
-
-static inline void
-DeltaStep(const IntIndex *index, DeltaWalk *walk)
-{
-	walk->value += (uint64) index->head.step +
-		IntStreamBits(walk->bits, walk->at - walk->first, index->head.width);
-	if (walk->patch < index->npatches && index->patch_at[walk->patch] == walk->at)
-		walk->value += index->patches[walk->patch++];
-	walk->at++;
-}
-
-/* The bits of a group of GROUP_VALUES integers; into room, of GROUP_BYTES, if they are left in the file. */
-static const char *
-GroupBits(const IntIndex *index, int group, char *room, uint64 *bytes_read)
-{
-	size_t		size = (size_t) index->head.width * (GROUP_VALUES / 8);
-	size_t		at = group * size;
-	size_t		len;
-
-	if (index->bits != NULL)
-		return index->bits + at;
-	/* a last delta has no bits; it is not asked for */
-	len = at < index->nbits ? Min(size, index->nbits - at) : 0;
-	memset(room + len, 0, GROUP_BYTES - len);
-	if (len > 0)
-		index->source->read(index->source, room, len, index->offset + at);
-	*bytes_read += len;
-	return room;
+	return n;
 }
 
 void
-IntIndexTake(const IntIndex *index, int n, const uint16 *at, int64 *out, uint64 *bytes_read)
+IntIndexTake(const IntIndex *index, int n, const uint16 *at, int64 *out)
 {
-	const DiskIntStream *head = &index->head;
-	int			third = (index->nints + 2) / 3;
-	char		room[GROUP_BYTES];
-	const char *bits = NULL;
+	int64		values[GROUP_VALUES];
 	int			group = -1;
-	DeltaWalk	walk = {NULL};
 
 	for (int i = 0; i < n; i++)
 	{
 		int			number = at[i];
-		int			digit = 0;
-		uint64		value;
 
-		if (index->distinct != NULL)
-			number = RankOf(index->distinct, index->distinct_ranks, number + 1) - 1;
-		if (head->kind == INT_STREAM_TRIPLES)
+		if (index->distinct.bits != NULL)
+			number = RankedBitsBefore(&index->distinct, number) + RankedBitIsSet(&index->distinct, number) - 1;
+		if (index->starts == NULL)
 		{
-			digit = number / third;
-			number %= third;
+			out[i] = take_packed(index, number);
+			continue;
 		}
 		if (number / GROUP_VALUES != group)
 		{
 			group = number / GROUP_VALUES;
-			bits = GroupBits(index, group, room, bytes_read);
-			if (HeadIsDelta(head))
-				DeltaStart(index, bits, group, &walk);
+			read_group(index, group, values);
 		}
-		if (HeadIsDelta(head))
-		{
-			while (walk.at < number)
-				DeltaStep(index, &walk);
-			value = walk.value;
-		}
-		else
-		{
-			value = IntAt(index, bits, group * GROUP_VALUES, number);
-			if (head->kind == INT_STREAM_TRIPLES)
-			{
-				for (int k = 0; k < digit; k++)
-					value /= head->count;
-				/* as it is decoded: the last digit is what is left */
-				value = digit == 2 ? value : value % head->count;
-			}
-			value += (uint64) head->base;
-		}
-		out[i] = (int64) value;
+		out[i] = values[number % GROUP_VALUES];
 	}
 }
 
 /* The first of the integers [from, to) of the stream that is at least want, or to. */
 static int
-SearchStream(const IntIndex *index, int from, int to, int64 want, uint64 *bytes_read)
+search_stream(const IntIndex *index, int from, int to, int64 want)
 {
-	const DiskIntStream *head = &index->head;
-	char		room[GROUP_BYTES];
-	const char *bits = index->bits;
-	int			lo = from;
-	int			hi = to;
-	int			group = 0;
-	DeltaWalk	walk;
+	int64		values[GROUP_VALUES];
+	int			first = 0;
 
-	if (index->sums != NULL)
+	if (index->starts != NULL)
 	{
 		/* the last group that begins below the value */
+		int			group = from / GROUP_VALUES;
 		int			last = (to - 1) / GROUP_VALUES;
 
-		group = from / GROUP_VALUES;
 		while (group < last)
 		{
 			int			mid = group + (last - group + 1) / 2;
 
-			if (index->sums[mid] < want)
+			if (index->starts[mid] < want)
 				group = mid;
 			else
 				last = mid - 1;
 		}
-		bits = GroupBits(index, group, room, bytes_read);
-		lo = Max(from, group * GROUP_VALUES);
-		hi = Min(to, (group + 1) * GROUP_VALUES);
+		first = group * GROUP_VALUES;
+		from = Max(from, first);
+		to = Min(to, first + read_group(index, group, values));
 	}
-	if (!HeadIsDelta(head))
+	while (from < to)
 	{
-		while (lo < hi)
-		{
-			int			mid = lo + (hi - lo) / 2;
+		int			mid = from + (to - from) / 2;
 
-			if ((int64) ((uint64) head->base + IntAt(index, bits, group * GROUP_VALUES, mid)) < want)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		return lo;
+		if ((index->starts != NULL ? values[mid - first] : take_packed(index, mid)) < want)
+			from = mid + 1;
+		else
+			to = mid;
 	}
-	DeltaStart(index, bits, group, &walk);
-	while (walk.at < hi)
-	{
-		if (walk.at >= lo && (int64) walk.value >= want)
-			return walk.at;
-		if (walk.at + 1 == hi)
-			break;
-		DeltaStep(index, &walk);
-	}
-	return hi;
+	return from;
 }
 
 /* The value that is number "number" of those that differ from the one before. */
 static int
-SelectDistinct(const IntIndex *index, int number)
+select_distinct(const IntIndex *index, int number)
 {
 	int			lo = 0;
-	int			hi = (index->n - 1) / RANK_STEP;
-	uint64		word;
+	int			hi = index->n - 1;
 
-	/* the last step with at most so many before */
+	/* the last one with at most so many before */
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo + 1) / 2;
 
-		if (index->distinct_ranks[mid] <= number)
+		if (RankedBitsBefore(&index->distinct, mid) <= number)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
-	memcpy(&word, index->distinct + lo * (RANK_STEP / 8), sizeof(word));
-	for (int count = index->distinct_ranks[lo]; count < number; count++)
-		word &= word - 1;
-	return lo * RANK_STEP + pg_rightmost_one_pos64(word);
+	return lo;
 }
 
 int
-IntIndexSearch(const IntIndex *index, int from, int to, int64 want, uint64 *bytes_read)
+IntIndexSearch(const IntIndex *index, int from, int to, int64 want)
 {
+	const RankedBits *distinct = &index->distinct;
 	int			first;
 	int			last;
 	int			found;
 
-	if (index->distinct == NULL)
-		return SearchStream(index, from, to, want, bytes_read);
-	first = from == 0 ? 0 : RankOf(index->distinct, index->distinct_ranks, from + 1) - 1;
-	last = to == index->n ? index->nints - 1 : RankOf(index->distinct, index->distinct_ranks, to) - 1;
-	found = SearchStream(index, first, last + 1, want, bytes_read);
+	if (distinct->bits == NULL)
+		return search_stream(index, from, to, want);
+	first = RankedBitsBefore(distinct, from) + RankedBitIsSet(distinct, from) - 1;
+	last = RankedBitsBefore(distinct, to - 1) + RankedBitIsSet(distinct, to - 1) - 1;
+	found = search_stream(index, first, last + 1, want);
 	if (found > last)
 		return to;
-	return found == first ? from : SelectDistinct(index, found);
+	return found == first ? from : select_distinct(index, found);
 }

@@ -124,12 +124,12 @@ read_delta(const char *in, int n, int width, uint64 last, uint64 step, uint64 *o
 		out[i] = last = last + step + IntStreamBits(in, i, width);
 }
 
-/* FOR and DELTA. */
-static void
-read_packed(const DiskIntStream *head, const char *in, int n, uint64 *out)
+void
+IntStreamReadPacked(const DiskIntStream *head, const char *in, int n, int64 *values)
 {
 	uint64		base = (uint64) head->base;
 	uint64		step = (uint64) head->step;
+	uint64	   *out = (uint64 *) values;
 
 	if (head->kind == INT_STREAM_FOR)
 		read_for(in, n, head->width, base, out);
@@ -258,8 +258,8 @@ prefix_counts(uint8 bits)
 	return spread * UINT64CONST(0x0101010101010101);
 }
 
-bool
-IntStreamHeadValid(const DiskIntStream *head)
+static bool
+head_valid(const DiskIntStream *head)
 {
 	switch (head->kind)
 	{
@@ -275,6 +275,15 @@ IntStreamHeadValid(const DiskIntStream *head)
 			return head->width > 0 && head->width <= BF_TRIPLE_BITS && head->count > 1 && head->count <= BF_MAX_RADIX;
 	}
 	return false;
+}
+
+const char *
+IntStreamHead(const char *in, size_t len, DiskIntStream *head)
+{
+	if (len < sizeof(*head))
+		return "int stream is cut off";
+	memcpy(head, in, sizeof(*head));
+	return head_valid(head) ? NULL : "int stream has an invalid header";
 }
 
 const char *
@@ -421,13 +430,10 @@ read_stream(const char *in, size_t len, int n, int64 *values, size_t *used, Stre
 {
 	uint64	   *out = (uint64 *) values;
 	DiskIntStream head;
-	const char *problem = NULL;
+	const char *problem = IntStreamHead(in, len, &head);
 
-	if (len < sizeof(head))
-		return "int stream is cut off";
-	memcpy(&head, in, sizeof(head));
-	if (!IntStreamHeadValid(&head))
-		return "int stream has an invalid header";
+	if (problem)
+		return problem;
 	if ((level == LEVEL_DISTINCT && head.kind == INT_STREAM_REPEATS) ||
 		(level == LEVEL_PATCHES && head.kind > INT_STREAM_DELTA))
 		return "int stream is nested too deeply";
@@ -437,10 +443,10 @@ read_stream(const char *in, size_t len, int n, int64 *values, size_t *used, Stre
 	{
 		case INT_STREAM_FOR:
 		case INT_STREAM_DELTA:
-			*used = IntStreamSize(head.width, head.kind == INT_STREAM_DELTA ? n - 1 : n) - sizeof(head);
+			*used = IntStreamPackedSize(&head, n) - sizeof(head);
 			if (*used > len)
 				return "int stream is cut off";
-			read_packed(&head, in, n, out);
+			IntStreamReadPacked(&head, in, n, values);
 			break;
 		case INT_STREAM_REPEATS:
 			problem = read_repeats(&head, in, len, n, out, used);
@@ -468,10 +474,7 @@ IntStreamIsBelow(const char *in, size_t len, int n, int bits)
 {
 	DiskIntStream head;
 
-	if (len < sizeof(head))
-		return false;
-	memcpy(&head, in, sizeof(head));
-	return head.kind == INT_STREAM_FOR && head.width <= bits && len == IntStreamSize(head.width, n) &&
+	return IntStreamHead(in, len, &head) == NULL && head.kind == INT_STREAM_FOR && head.width <= bits && len == IntStreamSize(head.width, n) &&
 		(uint64) head.base <= (UINT64CONST(1) << bits) - (UINT64CONST(1) << head.width);
 }
 

@@ -23,6 +23,15 @@ IntStreamSize(int width, size_t count)
 	return sizeof(DiskIntStream) + BF_ALIGN8(((uint64) count * width + 7) / 8);
 }
 
+/* Bytes of the head and the packed integers of a stream of n values, but one of repeats. */
+static inline size_t
+IntStreamPackedSize(const DiskIntStream *head, int n)
+{
+	bool		delta = head->kind == INT_STREAM_DELTA || head->kind == INT_STREAM_PATCHED_DELTA;
+
+	return IntStreamSize(head->width, head->kind == INT_STREAM_TRIPLES ? (n + 2) / 3 : delta ? n - 1 : n);
+}
+
 /* Value i of packed bits of any width 0 .. 64; BF_SLACK bytes behind them may be read. */
 static inline uint64
 IntStreamBits(const char *in, size_t i, int width)
@@ -55,8 +64,11 @@ extern void IntStreamWrite(ByteBuffer *out, const int64 *values, int n, const In
  */
 extern const char *IntStreamRead(const char *in, size_t len, int n, int64 *out, size_t *used);
 
-/* Are kind, width and count of a head ones that a stream may have? */
-extern bool IntStreamHeadValid(const DiskIntStream *head);
+/* The head of a stream.  NULL, or what is wrong. */
+extern const char *IntStreamHead(const char *in, size_t len, DiskIntStream *head);
+
+/* Decode n >= 1 values of the packed integers at in, which are of FOR or DELTA. */
+extern void IntStreamReadPacked(const DiskIntStream *head, const char *in, int n, int64 *values);
 
 /*
  * Check the bitmap of a stream of n values that is one of REPEATS.  Sets *used

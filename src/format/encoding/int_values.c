@@ -72,21 +72,21 @@ read_int(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct Column
 
 static const char *
 take(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
-	 ByteBuffer *made, uint64 *bytes_read)
+	 ByteBuffer *made)
 {
-	IntIndexTake(&index->ints, n, at, (int64 *) values, bytes_read);
+	IntIndexTake(&index->ints, n, at, (int64 *) values);
 	return check_range(ev->col, values, n);
 }
 
 static int
-search(const EncodedValues *ev, const ValueIndex *index, int from, int to, Oid coltype, Oid valuetype,
-	   Datum value, bool above, uint64 *bytes_read)
+search(const EncodedValues *ev, const ValueIndex *index, int from, int to, Oid valuetype,
+	   Datum value, bool above)
 {
 	int64		want = KeySort64(ev->col->keyclass, valuetype, value);
 
 	if (above && want == PG_INT64_MAX)
 		return to;
-	return IntIndexSearch(&index->ints, from, to, above ? want + 1 : want, bytes_read);
+	return IntIndexSearch(&index->ints, from, to, above ? want + 1 : want);
 }
 
 const EncodingOps IntEncoding = {

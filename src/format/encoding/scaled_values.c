@@ -169,9 +169,9 @@ read_numeric(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct Co
 
 static const char *
 take(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
-	 ByteBuffer *made, uint64 *bytes_read)
+	 ByteBuffer *made)
 {
-	IntIndexTake(&index->ints, n, at, (int64 *) values, bytes_read);
+	IntIndexTake(&index->ints, n, at, (int64 *) values);
 	if (ev->ops == &FloatEncoding)
 		FloatsFromScaled((int64 *) values, n, ev->col->typlen, ev->scale);
 	else if (ev->ops == &BinaryEncoding)

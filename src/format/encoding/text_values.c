@@ -14,9 +14,6 @@
 /* so many scaled numerics show that there are too many for a dictionary */
 #define DICT_SAMPLE		64
 
-/* single values of PLAIN: so many are walked over */
-#define PLAIN_STEP		16
-
 static bool
 fits(const FileColumn *col)
 {
@@ -178,11 +175,11 @@ write_dict(const ColumnValues *values, EncodeWork *work, ByteBuffer *out)
 }
 
 /*
- * Go over n packed varlenas that are exactly the data of opened values: all
- * of them into values, or the offset of every step'th one into offsets.
+ * Go over n packed varlenas that are exactly the data of opened values: they go
+ * into values, or their offsets into offsets.
  */
 static pg_attribute_always_inline const char *
-walk(const EncodedValues *ev, int n, Datum *values, uint32 *offsets, const int step)
+walk(const EncodedValues *ev, int n, Datum *values, uint32 *offsets)
 {
 	bool		numeric = ev->col->keyclass == KEYCLASS_NUMERIC;
 	size_t		at = 0;
@@ -197,18 +194,28 @@ walk(const EncodedValues *ev, int n, Datum *values, uint32 *offsets, const int s
 			return "numeric value is invalid";
 		if (offsets == NULL)
 			values[i] = PointerGetDatum(v);
-		else if (i % step == 0)
-			offsets[i / step] = (uint32) (v - ev->data);
+		else
+			offsets[i] = (uint32) (v - ev->data);
 	}
 	return at == ev->data_len ? NULL : "bytes are left over behind the values";
 }
 
-static uint32 *
-offsets_room(ValueIndex *index, int n)
+/* Keep the offsets of the n varlenas. */
+static const char *
+prepare_texts(const EncodedValues *ev, int n, ValueIndex *index)
 {
+	index->texts = ev->data;
 	index->offsets = MemoryContextAlloc(index->cxt, n * sizeof(uint32));
-	index->memory += n * sizeof(uint32);
-	return index->offsets;
+	return walk(ev, n, NULL, index->offsets);
+}
+
+const char *
+TakeTexts(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
+		  ByteBuffer *made)
+{
+	for (int i = 0; i < n; i++)
+		values[i] = PointerGetDatum(index->texts + index->offsets[at[i]]);
+	return NULL;
 }
 
 static const char *
@@ -222,28 +229,13 @@ open_plain(EncodedValues *ev)
 static const char *
 read_plain(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch)
 {
-	return walk(ev, ev->n, values, NULL, 1);
+	return walk(ev, ev->n, values, NULL);
 }
 
 static const char *
 prepare_plain(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
 {
-	return walk(ev, ev->n, NULL, offsets_room(index, (ev->n + PLAIN_STEP - 1) / PLAIN_STEP), PLAIN_STEP);
-}
-
-static const char *
-take_plain(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
-		   ByteBuffer *made, uint64 *bytes_read)
-{
-	for (int i = 0; i < n; i++)
-	{
-		size_t		offset = index->offsets[at[i] / PLAIN_STEP];
-
-		/* all of them were looked at before */
-		for (int k = at[i] - at[i] % PLAIN_STEP; k <= at[i]; k++)
-			values[i] = PointerGetDatum(VarlenaNext(ev->data, ev->data_len, &offset, ev->form.align));
-	}
-	return NULL;
+	return prepare_texts(ev, ev->n, index);
 }
 
 static const char *
@@ -289,7 +281,7 @@ static const char *
 read_dict(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch)
 {
 	Datum	   *dict = (Datum *) ByteBufferPrepare(made, ev->ndata * sizeof(Datum));
-	const char *problem = walk(ev, ev->ndata, dict, NULL, 1);
+	const char *problem = walk(ev, ev->ndata, dict, NULL);
 
 	if (problem == NULL)
 		problem = ReadInts(ev, (int64 *) values);
@@ -303,21 +295,21 @@ read_dict(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct Colum
 static const char *
 prepare_dict(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
 {
-	const char *problem = walk(ev, ev->ndata, NULL, offsets_room(index, ev->ndata), 1);
+	const char *problem = prepare_texts(ev, ev->ndata, index);
 
 	return problem ? problem : PrepareInts(ev, index, scratch);
 }
 
 static const char *
 take_dict(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
-		  ByteBuffer *made, uint64 *bytes_read)
+		  ByteBuffer *made)
 {
 	const char *problem;
 
-	IntIndexTake(&index->ints, n, at, (int64 *) values, bytes_read);
+	IntIndexTake(&index->ints, n, at, (int64 *) values);
 	problem = check_codes(ev, values, n);
 	for (int i = 0; i < n && problem == NULL; i++)
-		values[i] = PointerGetDatum(ev->data + index->offsets[values[i]]);
+		values[i] = PointerGetDatum(index->texts + index->offsets[values[i]]);
 	return problem;
 }
 
@@ -330,7 +322,7 @@ const EncodingOps PlainEncoding = {
 	.open = open_plain,
 	.read = read_plain,
 	.prepare = prepare_plain,
-	.take = take_plain
+	.take = TakeTexts
 };
 
 const EncodingOps DictEncoding = {

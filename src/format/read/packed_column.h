@@ -26,14 +26,6 @@ extern PackedColumn *PackedColumnRead(FileReader *reader, int block, int col, Co
 									  MemoryContext cxt, uint64 *bytes_read);
 extern void PackedColumnFree(PackedColumn *column);
 
-/*
- * Leave in the file what can be read from there when it is wanted: each value
- * then takes a read of some bytes, which are not checked by their CRC a second
- * time, and the column a few bytes.  False if that cannot be.  searched: also
- * PackedColumnSearch must go on with one read.
- */
-extern bool PackedColumnThin(PackedColumn *column, bool searched);
-
 /* Bytes it takes. */
 extern Size PackedColumnMemory(const PackedColumn *column);
 
@@ -41,10 +33,10 @@ extern Size PackedColumnMemory(const PackedColumn *column);
  * Take out the values of n <= BF_GATHER_ROWS rows, whose numbers ascend.
  * nulls is filled only if the result, that one of them may be null, is true.
  * By-reference values point into the column or into made, whose content is
- * replaced.  *bytes_read is increased by the bytes read from the source.
+ * replaced.
  */
 extern bool PackedColumnGather(const PackedColumn *column, int n, const uint16 *rows,
-							   Datum *values, bool *nulls, ByteBuffer *made, uint64 *bytes_read);
+							   Datum *values, bool *nulls, ByteBuffer *made);
 
 /*
  * Of a column that is sorted in the rows [from, to), ascending, NULLs last:
@@ -52,6 +44,6 @@ extern bool PackedColumnGather(const PackedColumn *column, int n, const uint16 *
  * it), or to.  Value and column are of one key class.
  */
 extern int	PackedColumnSearch(PackedColumn *column, int from, int to, Oid coltype,
-							   Oid valuetype, Datum value, bool above, uint64 *bytes_read);
+							   Oid valuetype, Datum value, bool above);
 
 #endif							/* BF_PACKED_COLUMN_H */

@@ -41,13 +41,8 @@
 /* starting a lookup: its values, its buckets, its blocks; in units of cpu_tuple_cost */
 #define START_COST 10.0
 
-/*
- * Of each column and block: taking out a value, 0.1 us, and reading it from the
- * file where memory has no room for the packed column, 0.6 us; in units of
- * cpu_operator_cost.
- */
+/* taking a value out of a column of a block, 0.1 us, in units of cpu_operator_cost */
 #define TAKE_COST 10.0
-#define TAKE_READ_COST 60.0
 /* bytes of a packed value of fixed width, of a key, and those a text takes beyond its own */
 #define PACKED_FIXED_BYTES 4.0
 #define PACKED_KEY_BYTES 2.0
@@ -185,9 +180,8 @@ LoopCount(PlannerInfo *root, Relids outer)
 
 /*
  * Cost of taking a row out of a block, of which *first is needed when the block
- * was not hit before.  Values of fixed width and numerics stay packed, and are
- * read one by one when memory has no room for all; texts are packed as a whole,
- * so that they are read and unpacked again.
+ * was not hit before.  Values of fixed width and numerics stay packed; texts are
+ * unpacked.  What memory has no room for is read again.
  */
 static Cost
 LookupTakeCost(RelOptInfo *rel, double blocks, double block_rows, Cost *first)
@@ -197,7 +191,7 @@ LookupTakeCost(RelOptInfo *rel, double blocks, double block_rows, Cost *first)
 	double		memory = work_mem * 1024.0 - rows * info->options->spec->nkeys * PACKED_KEY_BYTES;
 	double		needed = 0;
 	double		missing;
-	int			nfixed = 0;
+	int			ncolumns = list_length(rel->reltarget->exprs);
 	int			ntexts = 0;
 	Cost		text_cost = block_rows * DECODE_VARLENA_COST * cpu_operator_cost;
 	ListCell   *lc;
@@ -208,10 +202,7 @@ LookupTakeCost(RelOptInfo *rel, double blocks, double block_rows, Cost *first)
 		Oid			typid = exprType(expr);
 
 		if (get_typlen(typid) > 0 || getBaseType(typid) == NUMERICOID)
-		{
-			nfixed++;
 			needed += rows * PACKED_FIXED_BYTES;
-		}
 		else
 		{
 			int32		width = 0;
@@ -226,9 +217,8 @@ LookupTakeCost(RelOptInfo *rel, double blocks, double block_rows, Cost *first)
 	}
 	missing = needed > 0 ? Min(1.0, Max(0.0, 1.0 - memory / needed)) : 0.0;
 	*first = ntexts * text_cost;
-	return nfixed * (TAKE_COST + missing * TAKE_READ_COST) * cpu_operator_cost +
-		ntexts * (TAKE_COST * cpu_operator_cost +
-				  missing * (text_cost + info->bytes / BLCKSZ / blocks * info->column_share * seq_page_cost / (nfixed + ntexts)));
+	return ncolumns * TAKE_COST * cpu_operator_cost +
+		missing * (*first + info->bytes / BLCKSZ / blocks * info->column_share * seq_page_cost);
 }
 
 /*

@@ -116,7 +116,7 @@ struct LeafReader
 	KeyClass   *keyclasses;
 	Oid		   *keytypes;
 
-	dlist_head	points[3];		/* columns that lookups keep packed, by PointKind */
+	dlist_head	points[2];		/* columns that lookups keep packed, by PointKind */
 	Size		point_memory;
 	uint64		point_clock;	/* number of the lookup */
 	struct PointBatch *found;	/* rows of a lookup */

@@ -6,9 +6,7 @@
  * They are found by binary search in columns that stay packed as in the file,
  * and what is asked of them is taken out one by one.  The packed columns are
  * kept for the next lookup: those used last, as far as they fit work_mem, and
- * keys rather than others, because every lookup in a block needs them.  Of
- * what does not fit, as little is kept as lets a value be read from the file
- * without the others, where the encoding allows that.
+ * keys rather than others, because every lookup in a block needs them.
  */
 #include "postgres.h"
 
@@ -23,11 +21,10 @@
 typedef enum PointKind
 {
 	POINT_OTHER,
-	POINT_KEY,
-	POINT_THIN					/* of either: the values are left in the file */
+	POINT_KEY					/* it is searched */
 } PointKind;
 
-StaticAssertDecl(POINT_THIN + 1 == lengthof(((LeafReader *) 0)->points), "a list for each kind");
+StaticAssertDecl(POINT_KEY + 1 == lengthof(((LeafReader *) 0)->points), "a list for each kind");
 
 /* A packed column of a block that is kept. */
 typedef struct PointColumn
@@ -36,7 +33,6 @@ typedef struct PointColumn
 	struct PointColumn **slot;	/* what points here */
 	PackedColumn *packed;
 	Size		memory;
-	bool		iskey;			/* it is searched */
 	PointKind	kind;
 	uint64		used;			/* lookup that used it last */
 } PointColumn;
@@ -114,7 +110,7 @@ DropPoints(LeafReader *leaf)
 	Size		limit = (Size) work_mem * 1024;
 
 	limit -= Min(leaf->memory, limit / 2);
-	for (int kind = POINT_OTHER; kind <= POINT_THIN; kind++)
+	for (int kind = POINT_OTHER; kind <= POINT_KEY; kind++)
 	{
 		dlist_head *list = &leaf->points[kind];
 
@@ -124,17 +120,7 @@ DropPoints(LeafReader *leaf)
 
 			if (point->used == leaf->point_clock)
 				break;
-			if (!PackedColumnThin(point->packed, point->iskey))
-			{
-				FreePoint(leaf, point);
-				continue;
-			}
-			leaf->point_memory -= point->memory;
-			point->memory = sizeof(PointColumn) + PackedColumnMemory(point->packed);
-			leaf->point_memory += point->memory;
-			point->kind = POINT_THIN;
-			dlist_delete(&point->link);
-			dlist_push_head(&leaf->points[POINT_THIN], &point->link);
+			FreePoint(leaf, point);
 		}
 	}
 }
@@ -155,7 +141,7 @@ PointSlot(LeafReader *leaf, LeafFile *file, int blockno, int col)
 
 /* A column of a block, that is stored in the file, for the present lookup. */
 static PackedColumn *
-GetPoint(LeafReader *leaf, LeafFile *file, int blockno, int col, bool iskey)
+GetPoint(LeafReader *leaf, LeafFile *file, int blockno, int col, PointKind kind)
 {
 	PointColumn **slot = PointSlot(leaf, file, blockno, col);
 	PointColumn *point = *slot;
@@ -171,8 +157,7 @@ GetPoint(LeafReader *leaf, LeafFile *file, int blockno, int col, bool iskey)
 		point->slot = slot;
 		point->packed = packed;
 		point->memory = sizeof(PointColumn) + PackedColumnMemory(packed);
-		point->iskey = iskey;
-		point->kind = iskey ? POINT_KEY : POINT_OTHER;
+		point->kind = kind;
 		point->used = 0;
 		*slot = point;
 		dlist_push_head(&leaf->points[point->kind], &point->link);
@@ -206,9 +191,9 @@ LoadPointColumn(Batch *batch, int col)
 		return;
 	}
 	room = BatchRoom(batch, col);
-	anynull = PackedColumnGather(GetPoint(leaf, found->file, found->blockno, col, false),
-						   batch->nrows, found->rows, room->values, room->nulls,
-						   &found->made[col], &leaf->counters.bytes_read);
+	anynull = PackedColumnGather(GetPoint(leaf, found->file, found->blockno, col, POINT_OTHER),
+								 batch->nrows, found->rows, room->values, room->nulls,
+								 &found->made[col]);
 	BatchFilled(batch, col, anynull);
 }
 
@@ -232,12 +217,10 @@ static void
 NarrowRows(LeafReader *leaf, LeafFile *file, int blockno, int q, int value, int *from, int *to)
 {
 	const LeafQual *qual = &leaf->quals[q];
-	PackedColumn *packed = GetPoint(leaf, file, blockno, leaf->qualcols[q], true);
+	PackedColumn *packed = GetPoint(leaf, file, blockno, leaf->qualcols[q], POINT_KEY);
 
-	*from = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], false,
-							   &leaf->counters.bytes_read);
-	*to = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], true,
-							 &leaf->counters.bytes_read);
+	*from = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], false);
+	*to = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], true);
 }
 
 /* Find the rows of a block; how many, which may be more than there is room for. */
