@@ -66,7 +66,6 @@ DescribeMergedKey(BucketJoinState *state, JoinOutput *out, int k, TargetEntry *t
 		out->keycols[s] = state->child[s]->keycols[k];
 		out->keytypes[s] = state->child[s]->keytypes[k];
 	}
-	state->direct = false;
 }
 
 /* Where the entries of custom_scan_tlist come from. */
@@ -76,7 +75,6 @@ DescribeOutput(BucketJoinState *state, List *tlist, List *sides, List *columns)
 	state->nout = list_length(sides);
 	state->out = palloc0(state->nout * sizeof(JoinOutput));
 	state->unconditional = state->joinqual == NULL && state->base.css.ss.ps.qual == NULL;
-	state->direct = state->unconditional;
 	for (int i = 0; i < state->nout; i++)
 	{
 		JoinOutput *out = &state->out[i];
@@ -93,7 +91,6 @@ DescribeOutput(BucketJoinState *state, List *tlist, List *sides, List *columns)
 		child = state->child[out->side];
 		out->attribute = column;
 		out->col = BatchSourceIsAttribute(child, column) ? -1 : BatchSourceColumn(child, column);
-		state->direct &= out->col >= 0;
 	}
 }
 

@@ -34,7 +34,7 @@ typedef struct JoinCounters
 /* A column of the scan slot in the present list of pairs. */
 typedef struct JoinSource
 {
-	const Datum *values;		/* NULL: that side has no partner in any entry */
+	const Datum *values;		/* NULL: it is none of a batch, or that side has no partner in any entry */
 	const bool *nulls;
 	const uint16 *rows;			/* per entry */
 } JoinSource;
@@ -48,7 +48,6 @@ typedef struct BucketJoinState
 	ExprState  *joinqual;		/* residual join quals */
 	bool		unconditional;	/* no conditions beside the keys */
 	bool		counts;			/* the node above wants pairs of large groups counted */
-	bool		direct;			/* that, and every column of the output is one of a batch */
 	int			nout;
 	JoinOutput *out;
 	MemoryContext cxt;
@@ -60,7 +59,8 @@ typedef struct BucketJoinState
 	MergeJoin  *merge;
 	MergePairs *pairs;
 	int			pair;			/* next entry to look at */
-	JoinSource *sources;		/* per column, for "direct"; made on first use */
+	JoinSource *sources;		/* per column, made on first use */
+	bool		found;			/* they are those of the present list */
 
 	/* as a source of batches */
 	Batch		batch;

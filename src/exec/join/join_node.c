@@ -185,52 +185,7 @@ MergedKey(const JoinOutput *out, const ColumnVector *outer, int lrow, const Colu
 	return *isnull ? (Datum) 0 : WidenKey(out->keytypes[s], out->type, vec->values[row]);
 }
 
-/* Put an entry into the scan slot; a side without partner is NULL. */
-static inline void
-FillSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
-{
-	MergePairs *pairs = state->pairs;
-
-	ExecClearTuple(slot);
-	for (int i = 0; i < state->nout; i++)
-	{
-		JoinOutput *out = &state->out[i];
-		Batch	   *batch = out->side == 0 ? pairs->left : pairs->right;
-		int			row = out->side == 0 ? pairs->lrow[entry] : pairs->rrow[entry];
-
-		if (out->side == JOIN_SIDE_EITHER)
-		{
-			int			lrow = pairs->lrow[entry];
-
-			slot->tts_values[i] =
-				MergedKey(out, lrow == MERGE_NONE ? NULL : BatchColumn(pairs->left, out->keycols[0]), lrow,
-						  lrow == MERGE_NONE ? BatchColumn(pairs->right, out->keycols[1]) : NULL,
-						  row, &slot->tts_isnull[i]);
-		}
-		else if (row == MERGE_NONE)
-		{
-			slot->tts_values[i] = (Datum) 0;
-			slot->tts_isnull[i] = true;
-		}
-		else if (likely(out->col >= 0))
-		{
-			ColumnVector *vec = BatchColumn(batch, out->col);
-
-			slot->tts_values[i] = vec->values[row];
-			slot->tts_isnull[i] = vec->nulls ? vec->nulls[row] : false;
-		}
-		else
-		{
-			BatchSource *child = state->child[out->side];
-
-			slot->tts_values[i] = child->ops->attribute(child, batch, row, out->attribute);
-			slot->tts_isnull[i] = false;
-		}
-	}
-	ExecStoreVirtualTuple(slot);
-}
-
-/* Find the vectors of a new list of pairs once, not for each row. */
+/* Find the vectors of a list of pairs once, not for each row. */
 static void
 FindSources(BucketJoinState *state)
 {
@@ -240,47 +195,72 @@ FindSources(BucketJoinState *state)
 		state->sources = MemoryContextAlloc(state->cxt, Max(state->nout, 1) * sizeof(JoinSource));
 	for (int i = 0; i < state->nout; i++)
 	{
-		bool		outer = state->out[i].side == 0;
-		Batch	   *batch = outer ? pairs->left : pairs->right;
+		JoinOutput *out = &state->out[i];
+		Batch	   *batch = out->side == 0 ? pairs->left : pairs->right;
 		JoinSource *source = &state->sources[i];
 
 		source->values = NULL;
 		source->nulls = NULL;
-		source->rows = outer ? pairs->lrow : pairs->rrow;
-		if (batch != NULL)
+		source->rows = out->side == 0 ? pairs->lrow : pairs->rrow;
+		if (batch != NULL && out->side != JOIN_SIDE_EITHER && out->col >= 0)
 		{
-			ColumnVector *vec = BatchColumn(batch, state->out[i].col);
+			ColumnVector *vec = BatchColumn(batch, out->col);
 
 			source->values = vec->values;
 			source->nulls = vec->nulls;
 		}
 	}
+	state->found = true;
 }
 
-/*
- * FillSlot of a "direct" join.  The compiler leaves out the test for a partner
- * where each row has one.
- */
-static pg_attribute_always_inline void
-FillDirectSlot(BucketJoinState *state, TupleTableSlot *slot, int entry, const bool inner)
+/* A column of an entry that is in no vector: a merged key, or an attribute of a side's row. */
+static Datum
+MakeColumn(BucketJoinState *state, const JoinOutput *out, int entry, bool *isnull)
 {
-	const JoinSource *source = state->sources;
+	MergePairs *pairs = state->pairs;
+	int			lrow = pairs->lrow[entry];
+	int			rrow = pairs->rrow[entry];
+	BatchSource *child;
+
+	if (out->side == JOIN_SIDE_EITHER)
+		return MergedKey(out, lrow == MERGE_NONE ? NULL : BatchColumn(pairs->left, out->keycols[0]), lrow,
+						 lrow == MERGE_NONE ? BatchColumn(pairs->right, out->keycols[1]) : NULL, rrow,
+						 isnull);
+	child = state->child[out->side];
+	*isnull = false;
+	return child->ops->attribute(child, out->side == 0 ? pairs->left : pairs->right,
+								 out->side == 0 ? lrow : rrow, out->attribute);
+}
+
+/* Put an entry into the scan slot; a side without partner is NULL. */
+static inline void
+FillSlot(BucketJoinState *state, TupleTableSlot *slot, int entry)
+{
 	Datum	   *values = slot->tts_values;
 	bool	   *isnull = slot->tts_isnull;
+	const JoinSource *source;
 
+	if (!state->found)
+		FindSources(state);
+	source = state->sources;
 	RowSlotBegin(slot);
 	for (int i = 0; i < state->nout; i++, source++)
 	{
+		const JoinOutput *out = &state->out[i];
 		int			row = source->rows[entry];
 
-		if (!inner && row == MERGE_NONE)
+		if (row == MERGE_NONE && out->side != JOIN_SIDE_EITHER)
 		{
 			values[i] = (Datum) 0;
 			isnull[i] = true;
-			continue;
 		}
-		values[i] = source->values[row];
-		isnull[i] = source->nulls && source->nulls[row];
+		else if (likely(source->values != NULL))
+		{
+			values[i] = source->values[row];
+			isnull[i] = source->nulls && source->nulls[row];
+		}
+		else
+			values[i] = MakeColumn(state, out, entry, &isnull[i]);
 	}
 	RowSlotStore(slot);
 }
@@ -358,40 +338,6 @@ JoinNodeNextEntry(BucketJoinState *state)
 	ExprContext *econtext = state->base.css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->base.css.ss.ss_ScanTupleSlot;
 
-	/* no conditions, and nothing to make */
-	if (state->direct)
-	{
-		bool		inner = state->jointype == JOIN_INNER;
-		int			entry;
-		bool		filled;
-
-		do
-		{
-			while (unlikely(state->pair >= state->pairs->n))
-			{
-				CHECK_FOR_INTERRUPTS();
-				state->pair = 0;
-				if (!MergeJoinNext(state->merge, state->pairs))
-				{
-					state->pairs->n = 0;
-					return false;
-				}
-				FindSources(state);
-			}
-			entry = state->pair++;
-		} while (!inner && !EntryIsOutput(state, entry, &filled));
-
-		/* a projection above leaves its results there */
-		if (state->base.css.ss.ps.ps_ProjInfo)
-			ResetExprContext(econtext);
-		if (inner)
-			FillDirectSlot(state, slot, entry, true);
-		else
-			FillDirectSlot(state, slot, entry, false);
-		econtext->ecxt_scantuple = slot;
-		return true;
-	}
-
 	for (;;)
 	{
 		while (state->pair < state->pairs->n)
@@ -416,6 +362,7 @@ JoinNodeNextEntry(BucketJoinState *state)
 		}
 		CHECK_FOR_INTERRUPTS();
 		state->pair = 0;
+		state->found = false;
 		if (!MergeJoinNext(state->merge, state->pairs))
 		{
 			state->pairs->n = 0;
@@ -583,6 +530,7 @@ JoinNodeNextBatch(BatchSource *source, const KeyBound *bound)
 	while (n == 0 && state->in_group)
 	{
 		CHECK_FOR_INTERRUPTS();
+		state->found = false;
 		if (!MergeJoinNext(state->merge, state->pairs))
 			break;
 		/* what needs no test, from the start of the list on */
