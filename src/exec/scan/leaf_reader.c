@@ -29,19 +29,6 @@ typedef struct RunPiece
 	int			nslices;
 } RunPiece;
 
-/* The batch column of a column that a qual is on, or a key. */
-static int
-ReadColumn(LeafReader *leaf, AttrNumber attnum)
-{
-	for (int c = 0; c < leaf->ncols; c++)
-	{
-		if (leaf->attnums[c] == attnum)
-			return c;
-	}
-	elog(ERROR, "column %d of a batch qual or a key is not read", attnum);
-	return -1;
-}
-
 /* Batch columns of a qual beyond that of its attnum. */
 static void
 FindQualColumns(LeafReader *leaf, LeafQual *qual)
@@ -50,13 +37,13 @@ FindQualColumns(LeafReader *leaf, LeafQual *qual)
 	{
 		qual->hashcols = palloc(qual->nhash * sizeof(int));
 		for (int h = 0; h < qual->nhash; h++)
-			qual->hashcols[h] = ReadColumn(leaf, qual->hashattnums[h]);
+			qual->hashcols[h] = LeafColumn(leaf, qual->hashattnums[h]);
 	}
 	if (qual->op == LEAF_OR)
 	{
 		qual->armcols = palloc(qual->narms * sizeof(int));
 		for (int a = 0; a < qual->narms; a++)
-			qual->armcols[a] = ReadColumn(leaf, qual->arms[a].attnum);
+			qual->armcols[a] = LeafColumn(leaf, qual->arms[a].attnum);
 	}
 }
 
@@ -84,7 +71,7 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	leaf->qualcols = palloc(nquals * sizeof(int));
 	for (int i = 0; i < nquals; i++)
 	{
-		leaf->qualcols[i] = ReadColumn(leaf, quals[i].attnum);
+		leaf->qualcols[i] = LeafColumn(leaf, quals[i].attnum);
 		FindQualColumns(leaf, &quals[i]);
 	}
 	leaf->files = palloc0(Max(manifest->nfiles, 1) * sizeof(LeafFile *));
@@ -422,7 +409,7 @@ SetPart(LeafReader *leaf, const UnitPart *part)
 	spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->runs[0]].file].spec];
 	leaf->partcols = MemoryContextAlloc(leaf->cxt, spec->nkeys * sizeof(int));
 	for (int k = 0; k < Min(spec->nkeys, leaf->nkeys); k++)
-		leaf->partcols[k] = ReadColumn(leaf, spec->sort[k].attnum);
+		leaf->partcols[k] = LeafColumn(leaf, spec->sort[k].attnum);
 }
 
 void

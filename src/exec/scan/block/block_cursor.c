@@ -134,19 +134,6 @@ LeafFileClose(LeafReader *leaf, int fileno)
 	leaf->nopen--;
 }
 
-/* An equality on the first sort column, whose rows can be found by binary search. */
-static int
-SortedQual(LeafReader *leaf, const BucketSpec *spec)
-{
-	for (int i = 0; i < leaf->nquals; i++)
-	{
-		if (leaf->quals[i].op == LEAF_EQ && leaf->quals[i].attnum == spec->sort[0].attnum &&
-			leaf->quals[i].keyclass == spec->sort[0].keyclass)
-			return i;
-	}
-	return -1;
-}
-
 void
 BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int runno)
 {
@@ -170,7 +157,6 @@ BlockCursorStart(LeafReader *leaf, BlockCursor *cursor, int runno)
 	cursor->file->users++;
 	cursor->block = NULL;
 	cursor->pos = 0;
-	cursor->sorted_qual = SortedQual(leaf, reader->spec);
 	BlockCursorTakePart(leaf, cursor);
 	BlockCursorNarrow(leaf, cursor);
 }
@@ -367,20 +353,6 @@ SelectPart(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
 		batch->selection[i] = (uint16) (from + i);
 }
 
-/* Apply the quals to a block. */
-static void
-ApplyQuals(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
-{
-	Batch	   *batch = &block->batch;
-	/* that the rows are sorted helps where all are selected */
-	int			first = batch->selection == NULL ? cursor->sorted_qual : -1;
-
-	if (first >= 0)
-		LeafQualApplySorted(&leaf->quals[first], batch, leaf->qualcols[first], block->selection);
-	BlockApplyQuals(leaf, cursor, batch, block->selection,
-					first >= 0 && first < 64 ? UINT64CONST(1) << first : 0);
-}
-
 int64
 BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype)
 {
@@ -435,7 +407,7 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 			block->selection = MemoryContextAlloc(leaf->cxt, BF_BATCH_ROWS * sizeof(uint16));
 		SelectPart(leaf, cursor, block);
 		nrows = batch->nselected;
-		ApplyQuals(leaf, cursor, block);
+		BlockApplyQuals(leaf, cursor, batch, block->selection, 0);
 		leaf->counters.rows_removed += nrows - batch->nselected;
 		if (batch->nselected == 0)
 		{

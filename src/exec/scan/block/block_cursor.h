@@ -63,7 +63,6 @@ typedef struct BlockCursor
 	int			pos;			/* merges: next entry of block->keys */
 	int64		first_row;		/* of a share by rows: row numbers in the file */
 	int64		end_row;
-	int			sorted_qual;	/* equality on the first sort column, or -1 */
 	struct GroupStore *store;	/* where rows come from, instead of a run (merge_passes.c) */
 	LeafBlock  *spooled;		/* the chunk of the store being read */
 } BlockCursor;
@@ -127,6 +126,19 @@ struct LeafReader
 	Size		memory;			/* of all blocks made so far */
 	LeafCounters counters;
 };
+
+/* The batch column of a column that a qual is on, or a key. */
+static inline int
+LeafColumn(const LeafReader *leaf, AttrNumber attnum)
+{
+	for (int c = 0; c < leaf->ncols; c++)
+	{
+		if (leaf->attnums[c] == attnum)
+			return c;
+	}
+	elog(ERROR, "column %d of a batch qual or a key is not read", attnum);
+	return -1;
+}
 
 /* Close a file of the manifest that is open. */
 extern void LeafFileClose(LeafReader *leaf, int file);

@@ -279,44 +279,6 @@ LeafQualOfBucket(const LeafQual *qual, const BucketSpec *spec, int bucket)
 		Contains64(qual->values64, qual->nvalues, bucket % qual->modulus) ? 1 : 0;
 }
 
-/* First row in [lo, hi) for which the comparison of row and value is at least "least". */
-static int
-SearchSorted(const LeafQual *qual, const ColumnVector *vec, int lo, int hi, int least)
-{
-	while (lo < hi)
-	{
-		int			mid = lo + (hi - lo) / 2;
-		int			c = (vec->nulls && vec->nulls[mid]) ? 1 :
-			KeyCompare(qual->keyclass, qual->coltype, vec->values[mid],
-					   qual->valuetype, qual->values[0]);
-
-		if (c < least)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-void
-LeafQualApplySorted(const LeafQual *qual, Batch *batch, int col, uint16 *selection)
-{
-	ColumnVector *vec = BatchColumn(batch, col);
-	int			from = 0;
-	int			to = 0;
-
-	Assert(qual->op == LEAF_EQ && batch->selection == NULL);
-	if (!qual->never)
-	{
-		from = SearchSorted(qual, vec, 0, batch->nrows, 0);
-		to = SearchSorted(qual, vec, from, batch->nrows, 1);
-	}
-	for (int row = from; row < to; row++)
-		selection[row - from] = (uint16) row;
-	batch->nselected = to - from;
-	batch->selection = selection;
-}
-
 /* Rows that one of the arms selects. */
 static void
 ApplyOr(const LeafQual *qual, Batch *batch, uint16 *out)

@@ -77,12 +77,6 @@ extern void LeafQualSetValue(LeafQual *qual, Datum value, bool isnull);
  */
 extern void LeafQualSetArray(LeafQual *qual, Datum array, bool isnull);
 
-/*
- * LeafQualApply for a LEAF_EQ on a batch that is sorted by the column,
- * ascending, NULLs last; all rows must be selected.
- */
-extern void LeafQualApplySorted(const LeafQual *qual, Batch *batch, int col, uint16 *selection);
-
 /* Does a bucket_id qual speak of whole buckets of files with this spec? */
 extern bool LeafQualSaysBucket(const LeafQual *qual, const BucketSpec *spec);
 

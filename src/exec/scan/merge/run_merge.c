@@ -237,16 +237,7 @@ GetMergeState(LeafReader *leaf)
 	leaf->keycols = palloc(leaf->nkeys * sizeof(int));
 	for (int k = 0; k < leaf->nkeys; k++)
 	{
-		int			c;
-
-		for (c = 0; c < leaf->ncols; c++)
-		{
-			if (leaf->attnums[c] == spec->sort[k].attnum)
-				break;
-		}
-		if (c == leaf->ncols)
-			elog(ERROR, "key column %d of a merge is not read", spec->sort[k].attnum);
-		leaf->keycols[k] = c;
+		leaf->keycols[k] = LeafColumn(leaf, spec->sort[k].attnum);
 		leaf->keyclasses[k] = spec->sort[k].keyclass;
 		leaf->keytypes[k] = spec->sort[k].typid;
 		if (spec->sort[k].flags != 0 && merge->flags == NULL)
