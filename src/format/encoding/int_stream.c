@@ -468,22 +468,3 @@ IntStreamRead(const char *in, size_t len, int n, int64 *out, size_t *used)
 {
 	return read_stream(in, len, n, out, used, LEVEL_OUTER);
 }
-
-bool
-IntStreamIsBelow(const char *in, size_t len, int n, int bits)
-{
-	DiskIntStream head;
-
-	return IntStreamHead(in, len, &head) == NULL && head.kind == INT_STREAM_FOR && head.width <= bits && len == IntStreamSize(head.width, n) &&
-		(uint64) head.base <= (UINT64CONST(1) << bits) - (UINT64CONST(1) << head.width);
-}
-
-void
-IntStreamReadPart(const char *in, int from, int n, uint64 addend, int64 *out)
-{
-	DiskIntStream head;
-
-	memcpy(&head, in, sizeof(head));
-	read_for(in + sizeof(head) + (size_t) (from / 8) * head.width, n, head.width, (uint64) head.base + addend,
-			 (uint64 *) out);
-}

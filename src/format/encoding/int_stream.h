@@ -76,12 +76,4 @@ extern void IntStreamReadPacked(const DiskIntStream *head, const char *in, int n
  */
 extern const char *IntStreamBitmap(const char *in, size_t len, int n, size_t *used);
 
-/*
- * Is that a FOR stream of n values all of which are, by its head, in
- * [0, 2^bits)?  bits < 64.  Then any of them can be decoded: n of them from the
- * one at a multiple of 8 on, each increased by addend.
- */
-extern bool IntStreamIsBelow(const char *in, size_t len, int n, int bits);
-extern void IntStreamReadPart(const char *in, int from, int n, uint64 addend, int64 *out);
-
 #endif							/* BF_INT_STREAM_H */

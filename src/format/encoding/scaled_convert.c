@@ -156,63 +156,16 @@ FloatsFromBinary(int64 *values, int n, int typlen, int scale)
 	}
 }
 
-/*
- * The bits of the float8 2^(52 - scale).  With an integer below 2^52 in its
- * mantissa it is that much greater than integer / 2^scale: taking it away is a
- * conversion that can be vectorized everywhere.
- */
-uint64
-FloatsBinaryBits(int scale)
-{
-	return (uint64) (FLOAT8_EXPONENT_BIAS + FLOAT8_MANTISSA_BITS - scale) << FLOAT8_MANTISSA_BITS;
-}
-
-void
-FloatsFromBinaryBits(int64 *values, int n, int scale)
-{
-	Datum	   *out = (Datum *) values;
-	double		zero = ldexp(1.0, FLOAT8_MANTISSA_BITS - scale);
-
-	for (int i = 0; i < n; i++)
-		out[i] = Float8GetDatum(DatumGetFloat8(out[i]) - zero);
-}
-
 /* a uint64 has at most so many digits of numeric's stored form (numeric_form.h), the last one cut */
 #define MAX_SCALED_DIGITS		6
 
-static inline uint64
+/* The power of ten by which the lowest digit of the stored form goes beyond the scale. */
+static inline uint32
 partial_power(int scale)
 {
 	static const uint16 power[4] = {1, 1000, 100, 10};
 
 	return power[scale & 3];
-}
-
-/* so many base-10000 digits fit into a uint64 whatever they are */
-#define MAX_UINT64_DIGITS		4
-
-/*
- * Divide by the power of ten that the digits exceed the scale by, in place;
- * false when there is a rest.  Constants, as divisions by them are multiplications.
- */
-static inline bool
-drop_partial_digits(uint64 *acc, int scale)
-{
-	uint64		a = *acc;
-
-	switch (scale & 3)
-	{
-		case 1:
-			*acc = a / 1000;
-			return a % 1000 == 0;
-		case 2:
-			*acc = a / 100;
-			return a % 100 == 0;
-		case 3:
-			*acc = a / 10;
-			return a % 10 == 0;
-	}
-	return true;
 }
 
 /* The content of a numeric (without varlena header) into out; returns its length. */
@@ -221,6 +174,7 @@ numeric_content(int64 scaled, int scale, uint16 *out)
 {
 	uint64		a = scaled < 0 ? (uint64) 0 - (uint64) scaled : (uint64) scaled;
 	int			weight = -((scale + 3) / 4);	/* of the lowest digit */
+	uint32		power = partial_power(scale);
 	uint16		digits[MAX_SCALED_DIGITS];
 	int			ndigits = 0;
 	int			low = 0;
@@ -230,21 +184,8 @@ numeric_content(int64 scaled, int scale, uint16 *out)
 		out[0] = NUMERIC_HEADER_SHORT | (scale << 7);
 		return sizeof(uint16);
 	}
-	switch (scale & 3)
-	{
-		case 1:
-			digits[ndigits++] = (a % 10) * 1000;
-			a /= 10;
-			break;
-		case 2:
-			digits[ndigits++] = (a % 100) * 100;
-			a /= 100;
-			break;
-		case 3:
-			digits[ndigits++] = (a % 1000) * 10;
-			a /= 1000;
-			break;
-	}
+	digits[ndigits++] = (a % (NUMERIC_BASE / power)) * power;
+	a /= NUMERIC_BASE / power;
 	while (a > PG_UINT32_MAX)
 	{
 		digits[ndigits++] = a % NUMERIC_BASE;
@@ -262,6 +203,13 @@ numeric_content(int64 scaled, int scale, uint16 *out)
 	return (ndigits - low + 1) * sizeof(uint16);
 }
 
+/* *acc * base + digit, unless that is too large */
+static inline bool
+append_digit(uint64 *acc, uint64 base, uint64 digit)
+{
+	return !__builtin_mul_overflow(*acc, base, acc) && !__builtin_add_overflow(*acc, digit, acc);
+}
+
 /*
  * Decoding makes a numeric without zero digits at either end, so only such
  * ones come back bit for bit.
@@ -275,6 +223,8 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 	int			ndigits;
 	int			weight;
 	int			lowest;
+	uint32		power;
+	uint32		last;
 	uint64		acc = 0;
 
 	if (len < sizeof(uint16) || len > sizeof(in) || len % sizeof(uint16) != 0)
@@ -302,28 +252,19 @@ NumericToScaled(const void *numeric, int64 *scaled, int *scale)
 
 	weight = NUMERIC_SHORT_WEIGHT(header);
 	lowest = -((*scale + 3) / 4);
+	power = partial_power(*scale);
 	/* bounds the loops */
 	if (weight - ndigits + 1 < lowest || weight - lowest > MAX_SCALED_DIGITS)
 		return false;
-	if (weight - lowest < MAX_UINT64_DIGITS)
+	for (int i = 0; i < weight - lowest; i++)
 	{
-		for (int i = 0; i <= weight - lowest; i++)
-			acc = acc * NUMERIC_BASE + (i < ndigits ? in[i + 1] : 0);
-		if (!drop_partial_digits(&acc, *scale))
+		if (!append_digit(&acc, NUMERIC_BASE, i < ndigits ? in[i + 1] : 0))
 			return false;
 	}
-	else
-	{
-		unsigned __int128 wide = 0;
-		uint64		power = partial_power(*scale);
-
-		/* far below 2^128 */
-		for (int i = 0; i <= weight - lowest; i++)
-			wide = wide * NUMERIC_BASE + (i < ndigits ? in[i + 1] : 0);
-		if (wide % power != 0 || wide / power > (unsigned __int128) PG_INT64_MAX)
-			return false;
-		acc = (uint64) (wide / power);
-	}
+	last = weight - lowest < ndigits ? in[weight - lowest + 1] : 0;
+	if (last % power != 0 || !append_digit(&acc, NUMERIC_BASE / power, last / power) ||
+		acc > (uint64) PG_INT64_MAX)
+		return false;
 	*scaled = (header & NUMERIC_SHORT_NEGATIVE) ? -(int64) acc : (int64) acc;
 	return true;
 }

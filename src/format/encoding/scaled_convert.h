@@ -34,10 +34,8 @@ extern void FloatsFromScaled(int64 *values, int n, int typlen, int scale);
  */
 extern bool FloatsToBinary(const Datum *values, int n, int typlen, int64 *scaled, int *scale);
 
-/* The way back, in place; from what FloatsBinaryBits() was added to if all integers are in [0, 2^52). */
+/* The way back, in place. */
 extern void FloatsFromBinary(int64 *values, int n, int typlen, int scale);
-extern void FloatsFromBinaryBits(int64 *values, int n, int scale);
-extern uint64 FloatsBinaryBits(int scale);
 
 /*
  * An integer and dscale for a numeric without compression; false when it is

@@ -8,9 +8,6 @@
 #include "format/encoding/encoding.h"
 #include "format/encoding/scaled_convert.h"
 
-/* so many values stay in the first cache between two steps */
-#define TILE_ROWS 512
-
 static bool
 fits_float(const FileColumn *col)
 {
@@ -137,21 +134,8 @@ read_float(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct Colu
 static const char *
 read_binary(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch)
 {
-	const char *problem;
+	const char *problem = ReadInts(ev, (int64 *) values);
 
-	if (ev->col->typlen == sizeof(float8) && IntStreamIsBelow(ev->ints, ev->ints_len, ev->n, 52))
-	{
-		/* binary fractions below 1, mostly: unpacked as mantissas */
-		for (int i = 0; i < ev->n; i += TILE_ROWS)
-		{
-			int			m = Min(TILE_ROWS, ev->n - i);
-
-			IntStreamReadPart(ev->ints, i, m, FloatsBinaryBits(ev->scale), (int64 *) values + i);
-			FloatsFromBinaryBits((int64 *) values + i, m, ev->scale);
-		}
-		return NULL;
-	}
-	problem = ReadInts(ev, (int64 *) values);
 	if (problem == NULL)
 		FloatsFromBinary((int64 *) values, ev->n, ev->col->typlen, ev->scale);
 	return problem;
