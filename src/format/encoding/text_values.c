@@ -11,9 +11,6 @@
 /* after so many values a dictionary must have proved useful */
 #define DICT_TRIAL		1024
 
-/* so many scaled numerics show that there are too many for a dictionary */
-#define DICT_SAMPLE		64
-
 static bool
 fits(const FileColumn *col)
 {
@@ -62,33 +59,6 @@ dict_slot(const char *v, size_t size, uint64 word, int bits)
 	return (uint32) ((word * UINT64CONST(0x9e3779b97f4a7c15)) >> (64 - bits));
 }
 
-/*
- * May a dictionary of numerics take less than their integers?  Its codes alone
- * take more when the values of a sample, of which there are at least so many,
- * are too many.
- */
-static bool
-sample_is_small(const int64 *scaled, int n, size_t limit)
-{
-	int64		seen[DICT_SAMPLE];
-	int			nseen = 0;
-	int			step = n / DICT_SAMPLE;
-
-	if (step == 0)
-		return true;
-	for (int i = 0; i < DICT_SAMPLE; i++)
-	{
-		int64		v = scaled[i * step];
-		int			k = 0;
-
-		while (k < nseen && seen[k] != v)
-			k++;
-		if (k == nseen)
-			seen[nseen++] = v;
-	}
-	return sizeof(DiskDict) + IntStreamSize(IntWidth(nseen - 1), n) <= limit;
-}
-
 /* Build the dictionary, unless it becomes too large. */
 static EncodingChoice
 choose_dict(const ColumnValues *values, EncodeWork *work)
@@ -102,9 +72,6 @@ choose_dict(const ColumnValues *values, EncodeWork *work)
 	size_t		bytes = 0;
 	int			ndict = 0;
 
-	if (work->found == ENCODING_NUMERIC &&
-		!sample_is_small((const int64 *) work->scaled.data, n, work->limit))
-		return CHOOSE_NOT;
 	while ((1 << bits) < 2 * n)
 		bits++;
 	slots = (uint32) 1 << bits;

@@ -13,9 +13,6 @@
 
 #define NO_BOUND (UINT64CONST(1) << 32)
 
-/* integers of a block that lie so close together are noted in an array */
-#define NARROW_RANGE 2048
-
 void
 ColumnSketchInit(ColumnSketch *sketch)
 {
@@ -192,31 +189,6 @@ add_minmax(ColumnStats *stats, const FileColumn *col, const EncodedColumn *encod
 	stats->has_minmax = true;
 }
 
-/* Values that are integers, or the bits of floats. */
-static void
-add_integers(ColumnSketch *sketch, const int64 *values, int n, const EncodedColumn *encoded)
-{
-	int64		min = (int64) encoded->min;
-	uint64		range = (uint64) encoded->max - (uint64) min;
-
-	if (encoded->encoding == ENCODING_INT && encoded->has_minmax && range < NARROW_RANGE)
-	{
-		bool		seen[NARROW_RANGE] = {false};
-
-		/* of values in a narrow range, each is hashed once */
-		for (int i = 0; i < n; i++)
-			seen[values[i] - min] = true;
-		for (uint64 v = 0; v <= range; v++)
-		{
-			if (seen[v])
-				add_hash(sketch, mix((uint64) min + v));
-		}
-		return;
-	}
-	for (int i = 0; i < n; i++)
-		add_hash(sketch, mix(values[i]));
-}
-
 void
 ColumnStatsAdd(ColumnStats *stats, const ColumnValues *values, const EncodedColumn *encoded)
 {
@@ -229,15 +201,16 @@ ColumnStatsAdd(ColumnStats *stats, const ColumnValues *values, const EncodedColu
 	stats->bytes += col->typbyval ? (int64) values->n * col->typlen : (int64) values->len;
 	if (encoded->has_minmax)
 		add_minmax(stats, col, encoded);
-	if (col->typbyval)
-		add_integers(sketch, (const int64 *) distinct->values, distinct->n, encoded);
-	else
+	for (int i = 0; i < distinct->n; i++)
 	{
-		for (int i = 0; i < distinct->n; i++)
-		{
-			const char *v = distinct->data + distinct->values[i];
+		Datum		value = distinct->values[i];
 
-			add_hash(sketch, col->typlen == -1 ? hash_varlena(v) : hash_bytes(v, col->typlen));
-		}
+		/* integers, or the bits of floats */
+		if (col->typbyval)
+			add_hash(sketch, mix(value));
+		else if (col->typlen == -1)
+			add_hash(sketch, hash_varlena(distinct->data + value));
+		else
+			add_hash(sketch, hash_bytes(distinct->data + value, col->typlen));
 	}
 }

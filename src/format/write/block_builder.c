@@ -143,39 +143,6 @@ keep_fixed(BuilderColumn *col, Datum value)
 	return at;
 }
 
-/* memcpy of few bytes without a call */
-static inline void
-copy_short(char *to, const char *from, size_t len)
-{
-	if (len > 16)
-		memcpy(to, from, len);
-	else if (len >= 8)
-	{
-		uint64		head;
-		uint64		tail;
-
-		memcpy(&head, from, 8);
-		memcpy(&tail, from + len - 8, 8);
-		memcpy(to, &head, 8);
-		memcpy(to + len - 8, &tail, 8);
-	}
-	else if (len >= 4)
-	{
-		uint32		head;
-		uint32		tail;
-
-		memcpy(&head, from, 4);
-		memcpy(&tail, from + len - 4, 4);
-		memcpy(to, &head, 4);
-		memcpy(to + len - 4, &tail, 4);
-	}
-	else
-	{
-		for (size_t i = 0; i < len; i++)
-			to[i] = from[i];
-	}
-}
-
 static inline Datum
 keep_varlena(BuilderColumn *col, Datum value)
 {
@@ -184,10 +151,9 @@ keep_varlena(BuilderColumn *col, Datum value)
 	if (VARATT_IS_SHORT(v) && !VARATT_IS_EXTERNAL(v) && col->form.packable)
 	{
 		size_t		at = col->data.len;
-		size_t		len = VARSIZE_SHORT(v);
 
 		/* it stays as it is */
-		copy_short(ByteBufferExtend(&col->data, len), v, len);
+		ByteBufferAppend(&col->data, v, VARSIZE_SHORT(v));
 		return at;
 	}
 	if (VARATT_IS_EXTERNAL(v) || VARATT_IS_COMPRESSED(v))

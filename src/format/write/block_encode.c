@@ -56,24 +56,6 @@ find_minmax(const ColumnValues *values, EncodedColumn *result)
 	}
 }
 
-/* The same of numerics that are known as integers of one scale. */
-static void
-find_scaled_minmax(const ColumnValues *values, const int64 *scaled, EncodedColumn *result)
-{
-	int			min = 0;
-	int			max = 0;
-
-	for (int i = 1; i < values->n; i++)
-	{
-		if (scaled[i] < scaled[min])
-			min = i;
-		if (scaled[i] > scaled[max])
-			max = i;
-	}
-	result->min = value_at(values, min);
-	result->max = value_at(values, max);
-}
-
 void
 BlockBuilderEncode(BlockBuilder *builder, int col, ByteBuffer *out, EncodedColumn *result)
 {
@@ -102,8 +84,6 @@ BlockBuilderEncode(BlockBuilder *builder, int col, ByteBuffer *out, EncodedColum
 		result->min = (Datum) work->plan.min;
 		result->max = (Datum) work->plan.max;
 	}
-	else if (result->encoding == ENCODING_NUMERIC)
-		find_scaled_minmax(&values, (const int64 *) work->scaled.data, result);
 	else
 		find_minmax(&work->distinct, result);
 	/* a long numeric has no place in the footer */
