@@ -164,29 +164,14 @@ NumericSumAddAll(const BatchAgg *agg, AggCell *cell, const DecimalVector *vec, c
 		}
 		return;
 	}
-	if (vec->nulls == NULL)
+	if (vec->nulls == NULL && rows == NULL)
 	{
-		if (rows == NULL)
-			for (int i = from; i < to; i++)
-				sum += vec->narrow[i];
-		else
-			for (int i = from; i < to; i++)
-				sum += vec->narrow[rows[i]];
+		for (int i = from; i < to; i++)
+			sum += vec->narrow[i];
 		n = to - from;
 	}
 	else
-	{
-		for (int i = from; i < to; i++)
-		{
-			int			row = rows ? rows[i] : i;
-
-			if (!vec->nulls[row])
-			{
-				sum += vec->narrow[row];
-				n++;
-			}
-		}
-	}
+		FOR_EACH_VALUE(from, to, sum += vec->narrow[row]; n++);
 	if (n == 0)
 		return;
 	cell->count += n;

@@ -12,22 +12,14 @@
 #include "utils/fmgrprotos.h"
 #include "vector/numeric_int.h"
 
-/* As int4_sum: a bigint that wraps around; the high half of the sum is not looked at. */
 static inline void
 AddInt(const BatchAgg *agg, AggCell *cell, Datum value)
-{
-	cell->u.sum = (int128) (int64) ((uint64) cell->u.sum + (uint64) value);
-	cell->count++;
-}
-
-static inline void
-AddInt8(const BatchAgg *agg, AggCell *cell, Datum value)
 {
 	cell->u.sum += DatumGetInt64(value);
 	cell->count++;
 }
 
-/* AddInt of all: the sums of most queries. */
+/* AddInt of all, in 64 bits, which is all that is looked at in the end: the sums of most queries. */
 static void
 IntAdvance(const BatchAgg *agg, AggCell *cell, const AggVector *vector, const uint16 *rows,
 		   int from, int to)
@@ -48,29 +40,15 @@ IntAdvance(const BatchAgg *agg, AggCell *cell, const AggVector *vector, const ui
 	cell->count += n;
 }
 
-static void
-IntScatter(const BatchAgg *agg, AggCell *cells, int stride, const uint32 *groups,
-		   const AggVector *vector, const uint16 *rows, int n)
-{
-	const ColumnVector *vec = vector->column;
-
-	ADD_EACH(AddInt);
-}
-
-DEFINE_LOOPS(Int8, AddInt8);
+DEFINE_LOOPS(Int8, AddInt);
 
 static void
-MultiplyInt(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
-{
-	cell->u.sum = (int128) (int64) ((uint64) cell->u.sum + (uint64) other->u.sum * (uint64) times);
-}
-
-static void
-MultiplyInt8(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
+Multiply(const BatchAgg *agg, AggCell *cell, const AggCell *other, int64 times)
 {
 	cell->u.sum += other->u.sum * times;
 }
 
+/* As int4_sum: a bigint that wraps around. */
 static Datum
 SumInt(const BatchAgg *agg, AggCell *cell)
 {
@@ -90,30 +68,37 @@ Average(const BatchAgg *agg, AggCell *cell)
 							   NumericGetDatum(int64_to_numeric(cell->count)));
 }
 
+static Datum
+AverageInt(const BatchAgg *agg, AggCell *cell)
+{
+	cell->u.sum = (int64) cell->u.sum;
+	return Average(agg, cell);
+}
+
 const VectorAgg sum_int_agg = {
 	.advance = IntAdvance,
-	.scatter = IntScatter,
-	.multiply = MultiplyInt,
+	.scatter = Int8Scatter,
+	.multiply = Multiply,
 	.result = SumInt,
 };
 
 const VectorAgg sum_int8_agg = {
 	.advance = Int8Advance,
 	.scatter = Int8Scatter,
-	.multiply = MultiplyInt8,
+	.multiply = Multiply,
 	.result = SumInt8,
 };
 
 const VectorAgg avg_int_agg = {
 	.advance = IntAdvance,
-	.scatter = IntScatter,
-	.multiply = MultiplyInt,
-	.result = Average,
+	.scatter = Int8Scatter,
+	.multiply = Multiply,
+	.result = AverageInt,
 };
 
 const VectorAgg avg_int8_agg = {
 	.advance = Int8Advance,
 	.scatter = Int8Scatter,
-	.multiply = MultiplyInt8,
+	.multiply = Multiply,
 	.result = Average,
 };
