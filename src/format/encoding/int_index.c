@@ -13,6 +13,13 @@
 /* values of a group; a multiple of 8 */
 #define GROUP_VALUES	64
 
+/* A decoded group.  With the first value of the next one, differences are whole bytes. */
+typedef struct IntGroup
+{
+	int			number;
+	int64		values[GROUP_VALUES + 1];
+} IntGroup;
+
 int
 RankedBitsOpen(RankedBits *bitmap, MemoryContext cxt, const char *bits, int n)
 {
@@ -81,6 +88,8 @@ IntIndexOpen(IntIndex *index, MemoryContext cxt, const char *in, size_t len, int
 	index->starts = MemoryContextAlloc(cxt, ((n - 1) / GROUP_VALUES + 1) * sizeof(int64));
 	for (int i = 0; i < n; i += GROUP_VALUES)
 		index->starts[i / GROUP_VALUES] = values[i];
+	index->last = MemoryContextAlloc(cxt, sizeof(IntGroup));
+	index->last->number = -1;
 	used = IntStreamPackedSize(head, n);
 	if (head->kind == INT_STREAM_PATCHED_FOR || head->kind == INT_STREAM_PATCHED_DELTA)
 		open_patches(index, cxt, in + used, len - used);
@@ -129,15 +138,19 @@ first_patch(const IntIndex *index, int at)
 	return lo;
 }
 
-/* Decode a group of another stream; how many values it has. */
-static int
-read_group(const IntIndex *index, int group, int64 *values)
+/* The values of a group of another stream. */
+static const int64 *
+read_group(const IntIndex *index, int group)
 {
+	int64	   *values = index->last->values;
 	DiskIntStream head = index->head;
 	bool		delta = head.kind == INT_STREAM_DELTA || head.kind == INT_STREAM_PATCHED_DELTA;
 	int			first = group * GROUP_VALUES;
-	int			n = Min(GROUP_VALUES, index->nints - first);
+	int			n = Min(GROUP_VALUES + 1, index->nints - first);
 
+	if (index->last->number == group)
+		return values;
+	index->last->number = group;
 	head.kind = delta ? INT_STREAM_DELTA : INT_STREAM_FOR;
 	if (delta)
 		head.base = index->starts[group];
@@ -153,15 +166,12 @@ read_group(const IntIndex *index, int group, int64 *values)
 		for (int k = from; k < to; k++)
 			values[k] = (int64) ((uint64) values[k] + ((uint64) index->patches[i] << head.width));
 	}
-	return n;
+	return values;
 }
 
 void
 IntIndexTake(const IntIndex *index, int n, const uint16 *at, int64 *out)
 {
-	int64		values[GROUP_VALUES];
-	int			group = -1;
-
 	for (int i = 0; i < n; i++)
 	{
 		int			number = at[i];
@@ -169,16 +179,9 @@ IntIndexTake(const IntIndex *index, int n, const uint16 *at, int64 *out)
 		if (index->distinct.bits != NULL)
 			number = RankedBitsBefore(&index->distinct, number) + RankedBitIsSet(&index->distinct, number) - 1;
 		if (index->starts == NULL)
-		{
 			out[i] = take_packed(index, number);
-			continue;
-		}
-		if (number / GROUP_VALUES != group)
-		{
-			group = number / GROUP_VALUES;
-			read_group(index, group, values);
-		}
-		out[i] = values[number % GROUP_VALUES];
+		else
+			out[i] = read_group(index, number / GROUP_VALUES)[number % GROUP_VALUES];
 	}
 }
 
@@ -186,7 +189,7 @@ IntIndexTake(const IntIndex *index, int n, const uint16 *at, int64 *out)
 static int
 search_stream(const IntIndex *index, int from, int to, int64 want)
 {
-	int64		values[GROUP_VALUES];
+	const int64 *values = NULL;
 	int			first = 0;
 
 	if (index->starts != NULL)
@@ -206,13 +209,14 @@ search_stream(const IntIndex *index, int from, int to, int64 want)
 		}
 		first = group * GROUP_VALUES;
 		from = Max(from, first);
-		to = Min(to, first + read_group(index, group, values));
+		to = Min(to, first + GROUP_VALUES);
+		values = read_group(index, group);
 	}
 	while (from < to)
 	{
 		int			mid = from + (to - from) / 2;
 
-		if ((index->starts != NULL ? values[mid - first] : take_packed(index, mid)) < want)
+		if ((values != NULL ? values[mid - first] : take_packed(index, mid)) < want)
 			from = mid + 1;
 		else
 			to = mid;
@@ -224,20 +228,25 @@ search_stream(const IntIndex *index, int from, int to, int64 want)
 static int
 select_distinct(const IntIndex *index, int number)
 {
+	const RankedBits *distinct = &index->distinct;
 	int			lo = 0;
-	int			hi = index->n - 1;
+	int			hi = (index->n - 1) / 64;
+	uint64		word;
 
-	/* the last one with at most so many before */
+	/* the last word with at most so many before */
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo + 1) / 2;
 
-		if (RankedBitsBefore(&index->distinct, mid) <= number)
+		if (distinct->ranks[mid] <= number)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
-	return lo;
+	memcpy(&word, distinct->bits + lo * sizeof(word), sizeof(word));
+	for (int count = distinct->ranks[lo]; count < number; count++)
+		word &= word - 1;
+	return lo * 64 + pg_rightmost_one_pos64(word);
 }
 
 int

@@ -45,6 +45,7 @@ typedef struct IntIndex
 	int64	   *patches;		/* what is above them there */
 	const char *bits;			/* the packed bits */
 	int64	   *starts;			/* the first value of each group; NULL: each value is decoded by itself */
+	struct IntGroup *last;		/* then, the group last decoded */
 } IntIndex;
 
 /*
