@@ -23,6 +23,7 @@ CREATE TABLE bucketfdw.spec (
 	relid oid NOT NULL,
 	rowtype oid NOT NULL,
 	database oid NOT NULL,
+	tablespace oid NOT NULL,			-- of new files; 0: the database's
 	spec_version integer NOT NULL,
 	hash_version smallint NOT NULL,
 	buckets integer NOT NULL,
@@ -35,13 +36,26 @@ CREATE TABLE bucketfdw.spec (
 
 CREATE INDEX spec_relid_idx ON bucketfdw.spec (relid);
 
--- One row a write: its files and their runs.
+-- One row a file.  The file is the main fork of a relation without a row in
+-- pg_class; "database" tells which one wrote it, not where it is.
 CREATE TABLE bucketfdw.manifest (
 	relid oid NOT NULL,
 	rowtype oid NOT NULL,
 	database oid NOT NULL,
+	tablespace oid NOT NULL,			-- 0: the database's
+	filenode oid NOT NULL,
+	file_id bigint NOT NULL,
+	rows bigint NOT NULL,
+	deleted_rows bigint NOT NULL,		-- when the file was written
+	bytes bigint NOT NULL,
+	raw_bytes bigint NOT NULL,
+	written_at timestamptz NOT NULL,
+	written_by oid NOT NULL,
+	first_bucket integer NOT NULL,
+	last_bucket integer NOT NULL,
 	spec_version integer NOT NULL,
 	format_version smallint NOT NULL,
+	origin "char" NOT NULL,				-- l: load, c: compaction, r: another number of buckets
 	hash_version smallint NOT NULL,
 	buckets integer NOT NULL,
 	key_columns smallint NOT NULL,
@@ -49,38 +63,76 @@ CREATE TABLE bucketfdw.manifest (
 	classes smallint[] NOT NULL,
 	types oid[] NOT NULL,
 	flags smallint[] NOT NULL,
-	logged boolean NOT NULL,
-	written_at timestamptz NOT NULL,
-	rows bigint NOT NULL,
-	bytes bigint NOT NULL,
-	raw_bytes bigint NOT NULL,
-	file_ids bigint[] NOT NULL,			-- per file
-	file_first_buckets integer[] NOT NULL,
-	file_last_buckets integer[] NOT NULL,
-	file_rows bigint[] NOT NULL,
-	file_bytes bigint[] NOT NULL,
-	run_files integer[] NOT NULL,		-- per run: index of its file, from 0
-	run_numbers integer[] NOT NULL,		-- number of the run in its file, from 0
-	run_buckets integer[] NOT NULL,
+	run_buckets integer[] NOT NULL,		-- per run, in the order of the file
 	run_rows bigint[] NOT NULL,
 	run_bytes bigint[] NOT NULL,
+	stats_rows bigint,					-- of the write that the next describes
 	column_stats bytea					-- what the planner knows of columns before ANALYZE
 ) WITH (toast_tuple_target = 8128);
 
 CREATE INDEX manifest_relid_idx ON bucketfdw.manifest (relid);
 
--- Files that no new snapshot sees: removed once nobody can need them.
+-- Files that no new snapshot sees: dropped once nobody can need them.
 CREATE TABLE bucketfdw.dead_files (
 	relid oid NOT NULL,
 	database oid NOT NULL,
+	tablespace oid NOT NULL,
+	filenode oid NOT NULL,
+	file_id bigint NOT NULL,
+	bytes bigint NOT NULL,
 	deleted_xid xid8 NOT NULL,
-	deleted_at timestamptz NOT NULL,
-	file_ids bigint[] NOT NULL,
-	file_first_buckets integer[] NOT NULL,
-	file_bytes bigint[] NOT NULL
+	deleted_at timestamptz NOT NULL
 );
 
 CREATE INDEX dead_files_relid_idx ON bucketfdw.dead_files (relid);
+
+-- Rows of a file that are deleted: row numbers, one set a command, added to and
+-- never changed.
+CREATE TABLE bucketfdw.delete_vectors (
+	relid oid NOT NULL,
+	file_id bigint NOT NULL,
+	deleted_rows bigint NOT NULL,
+	run_deleted bigint[] NOT NULL,		-- per run, in the order of the file
+	data bytea NOT NULL
+);
+
+CREATE INDEX delete_vectors_relid_idx ON bucketfdw.delete_vectors (relid);
+
+-- Writes too small for a file.
+CREATE TABLE bucketfdw.inline_rows (
+	relid oid NOT NULL,
+	rowtype oid NOT NULL,
+	file_id bigint NOT NULL,			-- they are a file to whoever reads or deletes
+	spec_version integer NOT NULL,
+	bucket integer NOT NULL,			-- -1: rows of several
+	rows bigint NOT NULL,
+	data bytea NOT NULL
+);
+
+CREATE INDEX inline_rows_relid_idx ON bucketfdw.inline_rows (relid, bucket);
+
+-- What a column holds in files that were written before it was added.
+CREATE TABLE bucketfdw.missing_values (
+	relid oid NOT NULL,
+	rowtype oid NOT NULL,
+	attnum smallint NOT NULL,
+	type oid NOT NULL,
+	value bytea NOT NULL
+);
+
+CREATE INDEX missing_values_relid_idx ON bucketfdw.missing_values (relid);
+
+-- What upkeep remembers of a table, one row each.
+CREATE TABLE bucketfdw.upkeep_state (
+	relid oid NOT NULL,
+	rowtype oid NOT NULL,
+	last_write timestamptz,
+	last_compaction timestamptz,
+	last_analysis timestamptz,
+	credit bigint NOT NULL				-- rows that compaction may rewrite
+);
+
+CREATE INDEX upkeep_state_relid_idx ON bucketfdw.upkeep_state (relid);
 
 -- Rows come from C code alone, which fires no trigger.  What SQL brings are copies of
 -- another server's rows, made by a subscription to all tables: they name no file here.
@@ -93,30 +145,28 @@ BEGIN
 END
 $$;
 
-CREATE TRIGGER discard_row BEFORE INSERT ON bucketfdw.spec
-	FOR EACH ROW EXECUTE FUNCTION bucketfdw.discard_row();
-CREATE TRIGGER discard_row BEFORE INSERT ON bucketfdw.manifest
-	FOR EACH ROW EXECUTE FUNCTION bucketfdw.discard_row();
-CREATE TRIGGER discard_row BEFORE INSERT ON bucketfdw.dead_files
-	FOR EACH ROW EXECUTE FUNCTION bucketfdw.discard_row();
-
-ALTER TABLE bucketfdw.spec ENABLE ALWAYS TRIGGER discard_row;
-ALTER TABLE bucketfdw.manifest ENABLE ALWAYS TRIGGER discard_row;
-ALTER TABLE bucketfdw.dead_files ENABLE ALWAYS TRIGGER discard_row;
+DO $$
+DECLARE
+	catalog text;
+BEGIN
+	FOREACH catalog IN ARRAY '{spec,manifest,dead_files,delete_vectors,inline_rows,missing_values,upkeep_state}'::text[] LOOP
+		EXECUTE pg_catalog.format('CREATE TRIGGER discard_row BEFORE INSERT ON bucketfdw.%I FOR EACH ROW EXECUTE FUNCTION bucketfdw.discard_row()', catalog);
+		EXECUTE pg_catalog.format('ALTER TABLE bucketfdw.%I ENABLE ALWAYS TRIGGER discard_row', catalog);
+	END LOOP;
+END
+$$;
 
 -- Arrays stay uncompressed: they are read at the start of every query.
 ALTER TABLE bucketfdw.manifest
-	ALTER COLUMN file_ids SET STORAGE EXTERNAL,
-	ALTER COLUMN file_first_buckets SET STORAGE EXTERNAL,
-	ALTER COLUMN file_last_buckets SET STORAGE EXTERNAL,
-	ALTER COLUMN file_rows SET STORAGE EXTERNAL,
-	ALTER COLUMN file_bytes SET STORAGE EXTERNAL,
-	ALTER COLUMN run_files SET STORAGE EXTERNAL,
-	ALTER COLUMN run_numbers SET STORAGE EXTERNAL,
 	ALTER COLUMN run_buckets SET STORAGE EXTERNAL,
 	ALTER COLUMN run_rows SET STORAGE EXTERNAL,
 	ALTER COLUMN run_bytes SET STORAGE EXTERNAL,
 	ALTER COLUMN column_stats SET STORAGE EXTERNAL;
+ALTER TABLE bucketfdw.delete_vectors
+	ALTER COLUMN run_deleted SET STORAGE EXTERNAL,
+	ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE bucketfdw.inline_rows
+	ALTER COLUMN data SET STORAGE EXTERNAL;
 
 --
 -- Wrapper and server
@@ -170,7 +220,7 @@ CREATE FUNCTION bucketfdw.create_table_as(
 	colocate_with regclass DEFAULT NULL,
 	compression text DEFAULT NULL,
 	compression_level integer DEFAULT NULL,
-	durability text DEFAULT NULL
+	tablespace text DEFAULT NULL
 ) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_create_table_as'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -303,24 +353,21 @@ CREATE FUNCTION bucketfdw.waiting_rows(relid oid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_waiting_rows'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 
+-- Not for direct use: where a file is.
+CREATE FUNCTION bucketfdw.file_path(tablespace oid, filenode oid) RETURNS text
+	AS 'MODULE_PATHNAME', 'bucketfdw_file_path'
+	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
+
 CREATE VIEW bucketfdw.files AS
 	SELECT m.relid::pg_catalog.regclass AS relid,
-		   pg_catalog.format('bucketfdw/%s/%s/%s_%s', m.database, m.relid,
-							 pg_catalog.lpad(pg_catalog.to_hex(f.id), 16, '0'), f.first_bucket) AS path,
-		   f.first_bucket,
-		   f.last_bucket,
-		   f.rows,
-		   f.bytes,
+		   bucketfdw.file_path(m.tablespace, m.filenode) AS path,
+		   m.first_bucket,
+		   m.last_bucket,
+		   m.rows,
+		   m.bytes,
 		   m.spec_version
 	FROM bucketfdw.manifest m
-		JOIN pg_catalog.pg_class c ON c.oid = m.relid AND c.reltype = m.rowtype
-		CROSS JOIN LATERAL ROWS FROM (
-			pg_catalog.unnest(m.file_ids),
-			pg_catalog.unnest(m.file_first_buckets),
-			pg_catalog.unnest(m.file_last_buckets),
-			pg_catalog.unnest(m.file_rows),
-			pg_catalog.unnest(m.file_bytes)
-		) AS f (id, first_bucket, last_bucket, rows, bytes);
+		JOIN pg_catalog.pg_class c ON c.oid = m.relid AND c.reltype = m.rowtype;
 
 COMMENT ON VIEW bucketfdw.files IS 'files of bucketed tables';
 COMMENT ON COLUMN bucketfdw.files.path IS 'relative to the data directory';
@@ -342,9 +389,8 @@ CREATE VIEW bucketfdw.horizon_holders AS
 
 CREATE VIEW bucketfdw.garbage AS
 	SELECT r.relid::pg_catalog.regclass AS relid,
-		   pg_catalog.format('bucketfdw/%s/%s/%s_%s', r.database, r.relid,
-							 pg_catalog.lpad(pg_catalog.to_hex(f.id), 16, '0'), f.first_bucket) AS path,
-		   f.bytes,
+		   bucketfdw.file_path(r.tablespace, r.filenode) AS path,
+		   r.bytes,
 		   r.deleted_at AS since,
 		   (
 			   SELECT h.holder
@@ -353,12 +399,7 @@ CREATE VIEW bucketfdw.garbage AS
 			   ORDER BY h.age DESC
 			   LIMIT 1
 		   ) AS held_by
-	FROM bucketfdw.dead_files r
-		CROSS JOIN LATERAL ROWS FROM (
-			pg_catalog.unnest(r.file_ids),
-			pg_catalog.unnest(r.file_first_buckets),
-			pg_catalog.unnest(r.file_bytes)
-		) AS f (id, first_bucket, bytes);
+	FROM bucketfdw.dead_files r;
 
 COMMENT ON VIEW bucketfdw.garbage IS 'files of bucketed tables that wait for removal';
 COMMENT ON COLUMN bucketfdw.garbage.path IS 'relative to the data directory';
@@ -378,7 +419,7 @@ CREATE VIEW bucketfdw.bucket_tables AS
 CREATE VIEW bucketfdw.tables AS
 	WITH current_spec AS (
 		SELECT DISTINCT ON (b.relid)
-			   b.relid, s.spec_version, s.hash_version, s.buckets, s.key_columns,
+			   b.relid, s.tablespace, s.spec_version, s.hash_version, s.buckets, s.key_columns,
 			   s.attnums, s.classes, s.flags
 		FROM bucketfdw.bucket_tables b
 			JOIN pg_catalog.pg_class c ON c.oid = b.relid
@@ -408,7 +449,7 @@ CREATE VIEW bucketfdw.tables AS
 		   m.rows + bucketfdw.waiting_rows(b.relid) AS rows,
 		   m.bytes,
 		   m.raw_bytes,
-		   CASE WHEN m.logged THEN 'wal' ELSE 'local' END AS durability,
+		   COALESCE(p.spcname, d.spcname) AS tablespace,
 		   ARRAY(
 			   SELECT o.relid::pg_catalog.regclass
 			   FROM current_spec o
@@ -422,13 +463,15 @@ CREATE VIEW bucketfdw.tables AS
 		   ) AS joins_with
 	FROM bucketfdw.bucket_tables b
 		LEFT JOIN current_spec s ON s.relid = b.relid
+		LEFT JOIN pg_catalog.pg_tablespace p ON p.oid = s.tablespace
+		JOIN pg_catalog.pg_database t ON t.datname = pg_catalog.current_database()
+		JOIN pg_catalog.pg_tablespace d ON d.oid = t.dattablespace
 		CROSS JOIN LATERAL (
-			SELECT COALESCE(pg_catalog.sum(pg_catalog.cardinality(f.file_ids)), 0)::pg_catalog.int8 AS files,
+			SELECT pg_catalog.count(*) AS files,
 				   COALESCE(pg_catalog.sum(pg_catalog.cardinality(f.run_buckets)), 0)::pg_catalog.int8 AS runs,
 				   COALESCE(pg_catalog.sum(f.rows), 0)::pg_catalog.int8 AS rows,
 				   COALESCE(pg_catalog.sum(f.bytes), 0)::pg_catalog.int8 AS bytes,
-				   COALESCE(pg_catalog.sum(f.raw_bytes), 0)::pg_catalog.int8 AS raw_bytes,
-				   COALESCE(pg_catalog.bool_and(f.logged), false) AS logged
+				   COALESCE(pg_catalog.sum(f.raw_bytes), 0)::pg_catalog.int8 AS raw_bytes
 			FROM bucketfdw.manifest f
 				JOIN pg_catalog.pg_class c ON c.oid = f.relid AND c.reltype = f.rowtype
 			WHERE f.relid = b.relid
@@ -444,6 +487,14 @@ GRANT SELECT ON bucketfdw.bucket_tables, bucketfdw.tables, bucketfdw.files, buck
 -- Sizes
 --
 
+-- Not for direct use: what a file of so many bytes takes on disk, in pages of 24 bytes of header.
+CREATE FUNCTION bucketfdw.page_bytes(bytes bigint) RETURNS bigint
+	LANGUAGE sql STABLE PARALLEL SAFE
+	AS $$
+	SELECT (bytes + s.size - 25) / (s.size - 24) * s.size
+	FROM (SELECT pg_catalog.current_setting('block_size')::pg_catalog.int8 AS size) AS s
+$$;
+
 CREATE FUNCTION bucketfdw.table_size(rel regclass) RETURNS bigint
 	LANGUAGE plpgsql STRICT VOLATILE PARALLEL RESTRICTED
 	SET search_path = pg_catalog, pg_temp
@@ -453,8 +504,8 @@ BEGIN
 		RAISE wrong_object_type USING
 			MESSAGE = format('"%s" is not a bucketed table', COALESCE((SELECT c.relname FROM pg_class c WHERE c.oid = rel), rel::text));
 	END IF;
-	RETURN (SELECT COALESCE(sum(f.bytes), 0) FROM bucketfdw.files f WHERE f.relid = rel)
-		+ (SELECT COALESCE(sum(g.bytes), 0) FROM bucketfdw.garbage g WHERE g.relid = rel);
+	RETURN (SELECT COALESCE(sum(bucketfdw.page_bytes(f.bytes)), 0) FROM bucketfdw.files f WHERE f.relid = rel)
+		+ (SELECT COALESCE(sum(bucketfdw.page_bytes(g.bytes)), 0) FROM bucketfdw.garbage g WHERE g.relid = rel);
 END
 $$;
 
@@ -464,7 +515,7 @@ COMMENT ON FUNCTION bucketfdw.table_size(regclass)
 CREATE FUNCTION bucketfdw.database_size() RETURNS bigint
 	LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 	AS $$
-	SELECT (COALESCE(pg_catalog.sum(b.bytes), 0))::pg_catalog.int8
+	SELECT (COALESCE(pg_catalog.sum(bucketfdw.page_bytes(b.bytes)), 0))::pg_catalog.int8
 	FROM (SELECT f.bytes FROM bucketfdw.files f UNION ALL SELECT g.bytes FROM bucketfdw.garbage g) AS b
 $$;
 

@@ -177,15 +177,6 @@ SELECT bucketfdw.create_table_as('co3', 'SELECT customer_id FROM src_h', colocat
 SELECT bucketfdw.create_table_as('co3', 'SELECT customer_id, id FROM src_h', bucket_by => 'customer_id, id', colocate_with => 'cta');
 SELECT bucketfdw.create_table_as('co3', 'SELECT customer_id FROM src_h', colocate_with => 'src_h');
 
--- durability is written down
-SELECT bucketfdw.create_table_as('dur', 'SELECT g AS k FROM generate_series(1, 3) g', 'k', durability => 'wal');
-SELECT bucketfdw.create_table_as('dur', 'SELECT g AS k FROM generate_series(1, 3) g', 'k', durability => 'local');
-SELECT ftoptions FROM pg_foreign_table WHERE ftrelid = 'dur'::regclass;
-SELECT bucketfdw.create_table_as('dur', 'SELECT 4 AS k', mode => 'append', durability => 'local');
-SELECT bucketfdw.create_table_as('dur', 'SELECT 4 AS k', mode => 'append', durability => 'none');
-SELECT count(*) FROM dur;
-DROP FOREIGN TABLE dur;
-
 -- as a plain role, with its own rights
 CREATE ROLE regress_cta;
 CREATE SCHEMA AUTHORIZATION regress_cta;

@@ -484,10 +484,12 @@ INSERT INTO small VALUES (101, 0);
 SELECT count(*) FROM small;
 FETCH c;
 COMMIT;
--- PREPARE TRANSACTION is refused for writers
+-- rows that wait are sealed before the transaction is prepared
 BEGIN;
 INSERT INTO small VALUES (200, 0);
-PREPARE TRANSACTION 'x';
+PREPARE TRANSACTION 'bucketfdw_load';
+SELECT count(*) FROM small;
+COMMIT PREPARED 'bucketfdw_load';
 SELECT count(*) FROM small;
 -- created, filled and dropped in one transaction
 BEGIN;

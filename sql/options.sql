@@ -23,12 +23,12 @@ SELECT * FROM specs;
 -- everything
 CREATE FOREIGN TABLE o2 (a int, b text, c date, d money_amount, e uuid) SERVER bucketfdw
   OPTIONS (bucket_by 'a, b', buckets '7', sort_by 'a, b, c desc, d nulls first, e desc nulls last',
-           compression 'zstd', compression_level '5', block_rows '1000', durability 'local');
+           compression 'zstd', compression_level '5', block_rows '1000');
 SELECT * FROM specs WHERE "table" = 'o2';
 -- case and space, as in SQL
 CREATE FOREIGN TABLE o3 (id int, "Id" int, "a ""b"", c" int, "desc" int) SERVER bucketfdw
   OPTIONS (bucket_by ' ID ,  "Id"', buckets '3',
-           sort_by 'Id ASC, "Id" ASC NULLS LAST, "a ""b"", c" DESC,desc Desc Nulls Last', compression 'LZ4', durability 'LOCAL');
+           sort_by 'Id ASC, "Id" ASC NULLS LAST, "a ""b"", c" DESC,desc Desc Nulls Last', compression 'LZ4');
 SELECT * FROM specs WHERE "table" = 'o3';
 -- a column whose name is a word of the list
 CREATE FOREIGN TABLE o4 ("asc" int, nulls int, first int) SERVER bucketfdw
@@ -72,9 +72,9 @@ BEGIN
                                 'num_buckets', 'bucket_count', 'numBuckets', 'bucket_num', 'nbuckets', 'bucket',
                                 'sorted_by', 'sortBy', 'order_by', 'orderby', 'sortkey', 'sort_columns',
                                 'codec', 'compress', 'compression.codec', 'parquet_compression', 'level', 'zstd_level',
-                                'row_group_size', 'stripe_row_limit', 'wal', 'logged',
+                                'row_group_size', 'stripe_row_limit',
                                 'Bucket_By', 'BUCKETS', 'buket_by', 'bucket_bu', 'bukets', 'sort_bu', 'compresion', 'compression_lvl',
-                                'block_row', 'durabilty', 'location', 'format', 'path', 'x']
+                                'block_row', 'table_space', 'tablespce', 'location', 'format', 'path', 'x']
     LOOP
         BEGIN
             EXECUTE format('CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (%I %L)', name, 'id');
@@ -106,8 +106,7 @@ CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', compre
 CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', compression 'none', compression_level '1');
 CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', block_rows '0');
 CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', block_rows '8193');
-CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', durability 'wal');
-CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', durability 'fast');
+CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', durability 'local');
 -- twice the same option is refused by the server itself
 CREATE FOREIGN TABLE x (id int) SERVER bucketfdw OPTIONS (bucket_by 'id', bucket_by 'id');
 

@@ -7,9 +7,9 @@ CREATE FOREIGN TABLE tb (k int, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', 
 CREATE TABLE th (k int, v int);
 
 CREATE FUNCTION files(t regclass) RETURNS bigint LANGUAGE sql STABLE AS
-	$$ SELECT coalesce(sum(cardinality(file_ids)), 0) FROM bucketfdw.manifest WHERE relid = t::oid $$;
-CREATE FUNCTION writes(t regclass) RETURNS bigint LANGUAGE sql STABLE AS
 	$$ SELECT count(*) FROM bucketfdw.manifest WHERE relid = t::oid $$;
+CREATE FUNCTION writes(t regclass) RETURNS bigint LANGUAGE sql STABLE AS
+	$$ SELECT count(stats_rows) FROM bucketfdw.manifest WHERE relid = t::oid $$;
 
 -- wr: a volatile writer that tells what it sees; rd: a stable reader; rdc: one with a cursor
 DO $do$

@@ -3,8 +3,7 @@ CREATE SCHEMA changed;
 SET search_path = changed, public;
 
 CREATE FUNCTION files(rel regclass) RETURNS bigint LANGUAGE sql AS $$
-	SELECT count(*) FROM pg_ls_dir('bucketfdw/' || (SELECT oid FROM pg_database WHERE datname = current_database())
-								   || '/' || rel::oid, true, false)
+	SELECT count(s.size) FROM bucketfdw.files f, pg_stat_file(f.path, true) s WHERE f.relid = rel
 $$;
 CREATE FUNCTION named(rel regclass, OUT specs bigint, OUT writes bigint) LANGUAGE sql AS $$
 	SELECT (SELECT count(*) FROM bucketfdw.spec WHERE relid = rel), (SELECT count(*) FROM bucketfdw.manifest WHERE relid = rel)

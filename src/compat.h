@@ -292,6 +292,62 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 					   ACL_SELECT) == ACLCHECK_OK)
 #endif
 
+/*
+ * Storage below the relation cache.  The name of a relation's file was a
+ * RelFileNode in 15; needs storage/sync.h, storage/smgr.h, catalog/catalog.h,
+ * access/nbtxlog.h and common/relpath.h where used.
+ */
+#if PG_VERSION_NUM >= 160000
+#include "storage/relfilelocator.h"
+#include "utils/relfilenumbermap.h"
+typedef RelFileLocator BfRelLocator;
+#define BfRelLocatorInit(tablespace, database, number) \
+	((RelFileLocator) {.spcOid = (tablespace), .dbOid = (database), .relNumber = (number)})
+#define BfNewFileNumber(tablespace) GetNewRelFileNumber(tablespace, NULL, RELPERSISTENCE_PERMANENT)
+#define BfFileTagLocator(tag) ((tag).rlocator)
+#define BfFileOwner(tablespace, number) RelidByRelfilenumber(tablespace, number)
+#else
+#include "storage/relfilenode.h"
+#include "utils/relfilenodemap.h"
+typedef RelFileNode BfRelLocator;
+#define BfRelLocatorInit(tablespace, database, number) \
+	((RelFileNode) {.spcNode = (tablespace), .dbNode = (database), .relNode = (number)})
+#define BfNewFileNumber(tablespace) GetNewRelFileNode(tablespace, NULL, RELPERSISTENCE_PERMANENT)
+#define BfFileTagLocator(tag) ((tag).rnode)
+#define BfFileOwner(tablespace, number) RelidByRelfilenode(tablespace, number)
+#endif
+#if PG_VERSION_NUM >= 170000
+#define BfSmgrOpen(locator) smgropen(locator, INVALID_PROC_NUMBER)
+#else
+#define BfSmgrOpen(locator) smgropen(locator, InvalidBackendId)
+#endif
+#if PG_VERSION_NUM >= 180000
+#define BfRelPath(locator) pstrdup(relpathperm(locator, MAIN_FORKNUM).str)
+#define BfPageIsVerified(page, block) PageIsVerified(page, block, 0, NULL)
+#else
+#define BfRelPath(locator) relpathperm(locator, MAIN_FORKNUM)
+#define BfPageIsVerified(page, block) PageIsVerifiedExtended(page, block, 0)
+#endif
+
+/* a record of btree's whose replay does nothing but resolve conflicts with snapshots */
+#if PG_VERSION_NUM >= 160000
+#define BfReusePageInit(rel, xid) \
+	((xl_btree_reuse_page) {.locator = (rel), .block = InvalidBlockNumber, \
+		.snapshotConflictHorizon = (xid), .isCatalogRel = false})
+#else
+#define BfReusePageInit(rel, xid) \
+	((xl_btree_reuse_page) {.node = (rel), .block = InvalidBlockNumber, \
+		.latestRemovedFullXid = (xid)})
+#endif
+
+/* May the user create in the tablespace?  Needs catalog/pg_tablespace.h and utils/acl.h. */
+#if PG_VERSION_NUM >= 160000
+#define BfTablespaceAclCheck(tablespace, userid) \
+	object_aclcheck(TableSpaceRelationId, tablespace, userid, ACL_CREATE)
+#else
+#define BfTablespaceAclCheck(tablespace, userid) pg_tablespace_aclcheck(tablespace, userid, ACL_CREATE)
+#endif
+
 /* May the user execute the function?  Needs catalog/pg_proc.h and utils/acl.h. */
 #if PG_VERSION_NUM >= 160000
 #define BfFunctionAclCheck(funcid, userid) \

@@ -183,6 +183,31 @@ server_start() {
 	}
 }
 
+# standby_start NAME [CONF-LINE...]: a standby of the server that runs; sets BFDW_STANDBY, the folder of its socket.  The
+# port is that of the server.
+standby_start() {
+	local name=$1 dir
+	shift
+	dir=$(as_pg mktemp -d "$BFDW_WORK/$name.XXXXXX")
+	chmod 755 "$dir"
+	as_pg "$BFDW_PG/pg_basebackup" -D "$dir/data" -R -c fast -X stream >"$dir/backup.log" 2>&1 || {
+		cat "$dir/backup.log" >&2
+		return 1
+	}
+	{
+		printf "unix_socket_directories = '%s'\n" "$dir"
+		printf '%s\n' "$@"
+	} >>"$dir/data/postgresql.conf"
+	BFDW_CLUSTERS+=("$dir/data")
+	as_pg timeout -k 5 90 "$BFDW_PG/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 start >/dev/null 2>&1 || {
+		tail -n 30 "$dir/server.log" >&2 || true
+		say "the standby did not start"
+		return 1
+	}
+	BFDW_STANDBY=$dir
+	export BFDW_STANDBY
+}
+
 server_stop() {
 	local dir=${1:-$BFDW_DATA}
 	[ -f "$dir/postmaster.pid" ] || return 0

@@ -13,6 +13,7 @@
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
+#include "commands/tablespace.h"
 #include "compat.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -27,7 +28,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
-#include "utils/snapmgr.h"
 #include "utils/varlena.h"
 
 typedef enum SaveMode
@@ -93,7 +93,7 @@ GetArguments(FunctionCallInfo fcinfo, CreateTableArgs *args)
 		bool		is_int;
 	}			options[] = {
 		{2, "bucket_by"}, {3, "buckets", true}, {4, "sort_by"},
-		{8, "compression"}, {9, "compression_level", true}, {10, "durability"}
+		{8, "compression"}, {9, "compression_level", true}, {10, "tablespace"}
 	};
 
 	RequireArgument(fcinfo, 0, "table_name");
@@ -250,8 +250,8 @@ CreateTable(const CreateTableArgs *args, Oid nspoid, TupleDesc desc)
 }
 
 /*
- * The spec and compression of an existing table stay; arguments that ask for
- * others are an error.
+ * Spec, compression and tablespace of an existing table stay; arguments that
+ * ask for others are an error.
  */
 static void
 CheckSameSpec(const CreateTableArgs *args, Relation rel)
@@ -260,6 +260,7 @@ CheckSameSpec(const CreateTableArgs *args, Relation rel)
 	TableOptions *have = TableOptionsGet(rel);
 	BucketSpec *spec = BucketSpecCopy(have->spec);
 	List	   *options = args->options;
+	char	   *tablespace = GivenOption(args, "tablespace");
 	TableOptions *want;
 
 	if (GivenOption(args, "bucket_by") == NULL)
@@ -281,6 +282,12 @@ CheckSameSpec(const CreateTableArgs *args, Relation rel)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bucketed table \"%s\" has another compression", RelationGetRelationName(rel)),
 				 errhint("Leave out compression and compression_level, or change them with ALTER FOREIGN TABLE ... OPTIONS.")));
+	if (tablespace != NULL &&
+		FileTablespace(get_tablespace_oid(tablespace, false)) != SpecTablespace(RelationGetRelid(rel)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bucketed table \"%s\" is in another tablespace", RelationGetRelationName(rel)),
+				 errhint("Leave out tablespace, or change it with ALTER FOREIGN TABLE ... OPTIONS.")));
 }
 
 /*
@@ -327,34 +334,6 @@ CheckColumns(Relation rel, TupleDesc query_desc, bool overwrite)
 				 errhint("The columns of the query are matched to those of the table by name.")));
 }
 
-/*
- * Under one snapshot for the whole transaction, rows that others committed
- * since would be thrown away unseen.
- */
-static void
-CheckNothingNew(Oid relid)
-{
-	Manifest   *seen;
-	Manifest   *now;
-	bool		same;
-
-	if (!IsolationUsesXactSnapshot())
-		return;
-	CommandCounterIncrement();
-	seen = ManifestRead(relid, GetTransactionSnapshot());
-	now = ManifestRead(relid, GetLatestSnapshot());
-	same = seen->nfiles == now->nfiles;
-	for (int i = 0; same && i < seen->nfiles; i++)
-		same = seen->files[i].file_id == now->files[i].file_id;
-	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update"),
-				 errdetail("Others have written to bucketed table \"%s\" since the transaction's snapshot was taken.",
-						   get_rel_name(relid)),
-				 errhint("The transaction might succeed if retried.")));
-}
-
 /* Load the query into a table that was there before; it is locked, and the caller's rights are checked. */
 static int64
 LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid)
@@ -371,7 +350,7 @@ LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oi
 		CheckColocated(args, TableOptionsGet(rel)->spec, RelationGetDescr(rel));
 	CheckColumns(rel, query_desc, overwrite);
 	if (overwrite)
-		CheckNothingNew(relid);
+		ManifestCheckNothingNew(relid);
 	if (args->with_data)
 	{
 		state = overwrite ? LoadBeginDetached(rel, maintenance_work_mem) :

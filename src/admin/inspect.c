@@ -7,13 +7,13 @@
 #include "access/relation.h"
 #include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
+#include "common/relpath.h"
 #include "compat.h"
 #include "format/file_format.h"
 #include "funcapi.h"
 #include "load/load.h"
 #include "miscadmin.h"
 #include "storage/catalog.h"
-#include "storage/directory.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
 #include "utils/acl.h"
@@ -29,11 +29,13 @@
 #define LARGE_BUCKET (INT64CONST(1024) * 1024 * 1024)
 
 PG_FUNCTION_INFO_V1(bucketfdw_bucket_stats);
+PG_FUNCTION_INFO_V1(bucketfdw_file_path);
 PG_FUNCTION_INFO_V1(bucketfdw_info);
 PG_FUNCTION_INFO_V1(bucketfdw_cleanup);
 PG_FUNCTION_INFO_V1(bucketfdw_waiting_rows);
 
 PGDLLEXPORT Datum bucketfdw_bucket_stats(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_file_path(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_info(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_cleanup(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_waiting_rows(PG_FUNCTION_ARGS);
@@ -116,6 +118,15 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* For the views: where a file is. */
+Datum
+bucketfdw_file_path(PG_FUNCTION_ARGS)
+{
+	FileLocator locator = {.tablespace = PG_GETARG_OID(0), .number = PG_GETARG_OID(1)};
+
+	PG_RETURN_TEXT_P(cstring_to_text(StorePath(locator)));
+}
+
 /* true if a list of preloaded libraries names ours. */
 static bool
 ListNamesLibrary(const char *list)
@@ -148,7 +159,7 @@ bucketfdw_info(PG_FUNCTION_ARGS)
 		"{none,lz4,zstd}",
 		ListNamesLibrary(shared_preload_libraries_string) ||
 		ListNamesLibrary(session_preload_libraries_string) ? "t" : "f",
-		psprintf("%s/%u", BF_DIRECTORY, MyDatabaseId)
+		GetDatabasePath(MyDatabaseId, MyDatabaseTableSpace)
 	};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)

@@ -20,7 +20,6 @@
 #include "format/read/reader.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/directory.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
 #include "utils/acl.h"
@@ -268,10 +267,17 @@ OpenFile(void *arg)
 {
 	VerifyState *state = arg;
 	Oid			relid = RelationGetRelid(state->rel);
-	FileSource *source = StoreOpen(relid, RelationGetRelationName(state->rel),
-								   state->want->file_id, state->want->first_bucket);
+	FileSource *source = StoreOpen(relid, RelationGetRelationName(state->rel), state->want);
 
-	state->reader = FileReaderOpen(source, state->want->file_id, MyDatabaseId, relid);
+	state->reader = FileReaderOpen(source, state->want->file_id, relid);
+}
+
+static void
+VerifyPages(void *arg)
+{
+	VerifyState *state = arg;
+
+	StoreVerifyPages(state->reader->source, NULL);
 }
 
 static void
@@ -280,13 +286,15 @@ VerifyFile(VerifyState *state, const ManifestFile *file, bool quick)
 	MemoryContext old = MemoryContextSwitchTo(state->file_cxt);
 
 	state->want = file;
-	state->path = StorePath(MyDatabaseId, RelationGetRelid(state->rel), file->file_id,
-							file->first_bucket);
+	state->path = StorePath(file->locator);
 	if (Attempt(state, -1, -1, OpenFile))
 	{
 		VerifyCounts(state);
 		if (!quick)
+		{
+			(void) Attempt(state, -1, -1, VerifyPages);
 			VerifyBlocks(state);
+		}
 	}
 
 	/* closes the file too */
@@ -302,21 +310,10 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	Snapshot	snapshot;
-	Oid			database;
 
 	state->rel = rel;
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	database = ManifestOtherDatabase(relid);
-	if (OidIsValid(database))
-	{
-		state->path = psprintf("%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
-		Defect(state, -1, -1, "missing file",
-			   psprintf("no file of table \"%s\" is in this database: its catalog rows were copied with the database from the one with OID %u",
-						RelationGetRelationName(state->rel), database));
-		state->manifest = palloc0(sizeof(Manifest));
-	}
-	else
-		state->manifest = ManifestRead(relid, snapshot);
+	state->manifest = ManifestRead(relid, snapshot);
 	state->file_cxt = AllocSetContextCreate(cxt, "bucketfdw verify file", ALLOCSET_DEFAULT_SIZES);
 	state->block_cxt = AllocSetContextCreate(cxt, "bucketfdw verify block", ALLOCSET_DEFAULT_SIZES);
 

@@ -120,7 +120,6 @@ SettleOptions(Relation rel, List *options, bool changed, int default_buckets)
 	TableOptions *parsed = TableOptionsParse(options, RelationGetDescr(rel),
 											 RelationGetRelationName(rel), default_buckets);
 
-	CheckDurability(RelationGetRelationName(rel), parsed->durability_given);
 	if (!parsed->buckets_given)
 	{
 		options = OptionsSet(options, "buckets", psprintf("%d", parsed->spec->nbuckets));
@@ -153,8 +152,9 @@ TableCreated(Oid relid)
 	parsed = SettleOptions(rel, options, siblings != NIL, bf_default_buckets);
 
 	/* what an older table of this oid left behind */
-	ManifestDelete(relid, false, false);
+	(void) ManifestDelete(relid, false, false);
 	SpecRecord(relid, parsed->spec);
+	TablespaceSettle(rel, parsed->tablespace);
 	relation_close(rel, NoLock);
 }
 
@@ -180,9 +180,21 @@ ColumnRenamed(Oid relid, const char *oldname, const char *newname)
 		UpdateOptions(relid, options);
 }
 
-/* ALTER FOREIGN TABLE ... OPTIONS */
+/* Is an option in the list of an ALTER? */
+static bool
+NamesOption(List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+		if (strcmp(lfirst_node(DefElem, lc)->defname, name) == 0)
+			return true;
+	return false;
+}
+
+/* ALTER FOREIGN TABLE ... OPTIONS (changed) */
 static void
-OptionsChanged(Relation rel)
+OptionsChanged(Relation rel, List *changed)
 {
 	Oid			relid = RelationGetRelid(rel);
 	int			version;
@@ -205,6 +217,10 @@ OptionsChanged(Relation rel)
 					 errhint("TRUNCATE the table first, or write it anew with bucketfdw.create_table_as.")));
 	}
 	SpecRecord(relid, parsed->spec);
+
+	/* else it may be one that did not exist when the table was restored */
+	if (NamesOption(changed, "tablespace"))
+		TablespaceChange(rel, parsed->tablespace);
 }
 
 /* Refuse a change of columns that rows on disk would not survive. */
@@ -300,7 +316,7 @@ SubcommandDone(Oid target, Relation rel, const CollectedATSubcmd *sub)
 
 		case AT_GenericOptions:
 			if (relid == target)
-				OptionsChanged(rel);
+				OptionsChanged(rel, castNode(List, cmd->def));
 			break;
 
 		default:
@@ -466,10 +482,7 @@ ObjectDropped(Oid relid, int attnum)
 	else if (attnum == 0)
 	{
 		LoadDiscard(relid);
-		ManifestDelete(relid, true, true);
-		DeadFilesDelete(relid);
-		SpecDelete(relid);
-		StoreDropAtCommit(relid);
+		(void) CatalogForgetTable(relid);
 	}
 }
 

@@ -20,8 +20,15 @@ extern void CheckPartitionBound(Relation rel);
 /* Error if a column that was added cannot be read as NULL from old files. */
 extern void CheckAddedColumn(Relation rel, const char *colname);
 
-/* Error unless durability 'local' was asked for, or nothing would miss the files. */
-extern void CheckDurability(const char *relname, bool local);
+/*
+ * The tablespace of a new table, from its option (NULL: not written) and what
+ * core looks at for a table: settled, with its dependency.  The table has a
+ * spec row.
+ */
+extern void TablespaceSettle(Relation rel, const char *option);
+
+/* The option is in an ALTER: files and future files go where it says now. */
+extern void TablespaceChange(Relation rel, const char *option);
 
 /* Error if the table is, or lies in, a default partition. */
 extern void CheckNotDefaultPartition(Relation rel);

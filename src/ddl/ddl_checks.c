@@ -9,17 +9,11 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xlog.h"
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
 #include "compat.h"
 #include "ddl/ddl.h"
 #include "executor/spi.h"
-#include "replication/slot.h"
-#include "replication/walsender.h"
-#include "replication/walsender_private.h"
-#include "storage/proc.h"
-#include "storage/procarray.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -188,63 +182,6 @@ CheckAddedColumn(Relation rel, const char *colname)
 				 errmsg("column \"%s\" of relation \"%s\" contains null values",
 						colname, RelationGetRelationName(rel)),
 				 errtablecol(rel, attnum)));
-}
-
-/* What on this server would miss files that are not WAL-logged; NULL: nothing. */
-static const char *
-WhatWouldMissFiles(void)
-{
-	const char *found = NULL;
-
-	if (XLogArchivingActive())
-		return "archive_mode is on";
-
-	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
-	for (int i = 0; i < max_replication_slots && found == NULL; i++)
-	{
-		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
-
-		if (slot->in_use && SlotIsPhysical(slot) && slot->data.persistency == RS_PERSISTENT)
-			found = psprintf("there is a physical replication slot, \"%s\"", NameStr(slot->data.name));
-	}
-	LWLockRelease(ReplicationSlotControlLock);
-	if (found)
-		return found;
-
-	for (int i = 0; i < max_wal_senders; i++)
-	{
-		WalSnd	   *sender = &WalSndCtl->walsnds[i];
-		int			pid;
-		WalSndState state;
-		PGPROC	   *proc;
-
-		SpinLockAcquire(&sender->mutex);
-		pid = sender->pid;
-		state = sender->state;
-		SpinLockRelease(&sender->mutex);
-
-		/* logical ones are connected to a database */
-		if (pid == 0 || state == WALSNDSTATE_BACKUP)
-			continue;
-		proc = BackendPidGetProc(pid);
-		if (proc != NULL && !OidIsValid(proc->databaseId))
-			return psprintf("a standby is connected (process %d)", pid);
-	}
-	return NULL;
-}
-
-void
-CheckDurability(const char *relname, bool local)
-{
-	const char *cause;
-
-	if (local || (cause = WhatWouldMissFiles()) == NULL)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("bucketed table \"%s\" would not reach standbys or the WAL archive", relname),
-			 errdetail("Files of bucketed tables are crash-safe on this server, but not in its WAL, and %s.", cause),
-			 errhint("To accept this, add OPTIONS (durability 'local'), or durability => 'local' in a call of bucketfdw.create_table_as; see docs/operations.md.")));
 }
 
 /*

@@ -154,9 +154,8 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 			base += file->rows;
 			continue;
 		}
-		source = StoreOpen(relid, RelationGetRelationName(rel), file->file_id,
-						   file->first_bucket);
-		reader = FileReaderOpen(source, file->file_id, MyDatabaseId, relid);
+		source = StoreOpen(relid, RelationGetRelationName(rel), file);
+		reader = FileReaderOpen(source, file->file_id, relid);
 		FileReaderCheckColumns(reader, desc);
 		for (int b = 0; b < reader->nblocks && state.next < state.nwanted; b++)
 		{

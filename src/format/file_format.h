@@ -39,9 +39,9 @@ typedef struct DiskHeader
 	uint32		version;		/* BF_FORMAT_VERSION */
 	uint32		length;			/* of the header: where chunks may begin */
 	uint64		file_id;
-	uint32		dboid;
+	uint64		xid;			/* FullTransactionId of the top transaction that wrote it */
 	uint32		relid;
-	uint32		reserved[7];	/* 0 */
+	uint32		reserved[6];	/* 0 */
 	uint32		crc;			/* CRC-32C of what is before it */
 } DiskHeader;
 

@@ -23,9 +23,21 @@ typedef struct FileSink
 typedef struct FileSource
 {
 	void		(*read) (struct FileSource *source, void *buf, size_t len, uint64 offset);
+
+	/*
+	 * The same in a way that cannot meet a write half done; NULL: read is
+	 * such.  Asked when a checksum does not match.
+	 */
+	void		(*read_again) (struct FileSource *source, void *buf, size_t len, uint64 offset);
 	uint64		size;			/* bytes */
 	const char *path;			/* for messages: relative to the data directory */
 	const char *relname;		/* for messages: the relation */
 } FileSource;
+
+/* CRC-32C, as it stands in files. */
+extern uint32 FileChecksum(const void *data, size_t len);
+
+/* Read what has a checksum; false if it does not match, whichever way it is read. */
+extern bool FileReadSummed(FileSource *source, void *buf, size_t len, uint64 offset, uint32 checksum);
 
 #endif							/* BF_FILE_IO_H */

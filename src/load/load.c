@@ -157,9 +157,6 @@ LoadBegin(Relation rel, int budget_kb)
 	state = LoadFindState(GetCurrentSubTransactionId(), layout);
 	if (state == NULL)
 	{
-		/* rows added to those of a copied template could never be read */
-		ManifestCheckDatabase(RelationGetRelid(rel));
-
 		/* as an INSERT into a heap has one */
 		(void) GetCurrentTransactionId();
 		state = NewState(layout, false);

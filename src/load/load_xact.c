@@ -16,7 +16,6 @@
 #include "load/load_internal.h"
 #include "rows/spill.h"
 #include "storage/file_store.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -75,15 +74,6 @@ PreCommit(void)
 	SpillCloseUnused();
 }
 
-/* The name of a table that has rows waiting, or NULL. */
-static const char *
-PendingTable(void)
-{
-	List	   *pending = LoadPendingSets(InvalidOid);
-
-	return pending == NIL ? NULL : get_rel_name(((PendingSet *) linitial(pending))->set->layout->relid);
-}
-
 static void
 LoadAtXactEvent(XactEvent event)
 {
@@ -94,12 +84,6 @@ LoadAtXactEvent(XactEvent event)
 			bf_load_committing = true;
 			if (bf_load.cxt == NULL)
 				break;
-			if (event == XACT_EVENT_PRE_PREPARE && PendingTable() != NULL)
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("cannot PREPARE a transaction that has written to bucketed table \"%s\"",
-								PendingTable()),
-						 errhint("Use COMMIT, or write to bucketed tables in a transaction of its own.")));
 			PreCommit();
 			break;
 		case XACT_EVENT_COMMIT:

@@ -36,6 +36,7 @@ typedef struct SealState
 	bool		all;			/* these are all rows */
 	CommandId	last;			/* the last command that had rows */
 	FileImage  *image;			/* NULL: files are written */
+	Oid			tablespace;		/* to which */
 	StoreWriter *store;			/* the open file */
 	FileWriter *writer;			/* NULL: no file is open */
 	bool		own;			/* it takes one run only */
@@ -73,9 +74,9 @@ OpenFile(SealState *state, int bucket, bool own)
 		write->files = repalloc_huge(write->files, sizeof(ManifestFile) * state->maxfiles);
 	}
 	if (state->image == NULL)
-		state->store = StoreCreate(layout->relid, bucket);
+		state->store = StoreCreate(layout->relid, state->tablespace, 0);
 	options.file_id = state->image ? ImageFileId(state->image) : StoreFileId(state->store);
-	options.dboid = MyDatabaseId;
+	options.xid = state->image ? InvalidFullTransactionId : GetTopFullTransactionId();
 	options.relid = layout->relid;
 	options.spec = layout->spec;
 	options.desc = layout->desc;
@@ -99,12 +100,14 @@ OpenFile(SealState *state, int bucket, bool own)
 static void
 CloseFile(SealState *state)
 {
+	ManifestFile *file = &state->write.files[state->write.nfiles - 1];
+
 	if (state->writer == NULL)
 		return;
-	state->write.files[state->write.nfiles - 1].bytes = FileWriterFinish(state->writer);
+	file->bytes = FileWriterFinish(state->writer);
 	state->writer = NULL;
 	if (state->image == NULL)
-		StoreFinish(state->store);
+		file->locator = StoreFinish(state->store);
 }
 
 /*
@@ -146,7 +149,7 @@ RecordRun(SealState *state, const WrittenRun *written, int64 packed)
 
 	file->rows += written->rows;
 	file->last_bucket = written->bucket;
-	write->raw_bytes += written->raw_bytes;
+	file->raw_bytes += written->raw_bytes;
 	state->packed += packed;
 	state->written += written->bytes;
 }
@@ -283,10 +286,10 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId befor
 	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 	SealState	state = {.from = from, .before = before, .last = from};
 
+	state.tablespace = SpecTablespace(RelationGetRelid(rel));
 	WriteSets(&state, sets, nsets, true);
 	if (state.write.nfiles > 0)
 	{
-		StoreSync();
 		state.write.column_stats = LoadStatsEnd(state.stats);
 		ManifestInsert(rel, &state.write, state.last);
 	}

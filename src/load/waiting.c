@@ -102,7 +102,7 @@ AddSizes(Manifest *manifest, const RowSet *set, int64 packed)
 
 	file.bytes = packed / (layout->options->compression == BF_COMPRESS_NONE ? 2 : 4);
 	write.nruns = (int) Min(set->nrows, layout->spec->nbuckets);
-	write.raw_bytes = packed;
+	file.raw_bytes = packed;
 	ManifestAdd(manifest, &write);
 }
 

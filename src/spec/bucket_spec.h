@@ -57,7 +57,7 @@ typedef struct TableOptions
 	BfCompression compression;	/* default lz4 */
 	int			compression_level;	/* 0 = the codec's default */
 	int			block_rows;		/* 1 .. 8192 */
-	bool		durability_given;	/* option durability 'local' is written */
+	const char *tablespace;		/* NULL: option tablespace is not written */
 	bool		buckets_given;	/* option buckets is written */
 } TableOptions;
 

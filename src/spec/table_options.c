@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-#define VALID_OPTIONS "bucket_by, buckets, sort_by, compression, compression_level, block_rows, durability"
+#define VALID_OPTIONS "bucket_by, buckets, sort_by, compression, compression_level, block_rows, tablespace"
 
 #define MAX_LEVEL_LZ4 12
 #define MAX_LEVEL_ZSTD 22
@@ -29,7 +29,7 @@ typedef struct OptionValues
 	BfCompression compression;
 	int			compression_level;
 	int			block_rows;
-	bool		durability;
+	const char *tablespace;
 } OptionValues;
 
 /* Words of other systems, lower case and without underscores. */
@@ -112,15 +112,11 @@ static const ForeignWord foreign_words[] = {
 	{"rowsperblock", "block_rows"},
 	{"stripesize", "block_rows"},
 	{"striperowlimit", "block_rows"},
-	{"durable", "durability"},
-	{"logged", "durability"},
-	{"unlogged", "durability"},
-	{"wal", "durability"},
-	{"wallogging", "durability"},
+	{"tablespacename", "tablespace"},
 };
 
 static const char *const option_names[] = {
-	"bucket_by", "buckets", "sort_by", "compression", "compression_level", "block_rows", "durability"
+	"bucket_by", "buckets", "sort_by", "compression", "compression_level", "block_rows", "tablespace"
 };
 
 /* The option that an unknown name may have meant, or NULL. */
@@ -211,25 +207,6 @@ CompressionOption(const char *value)
 			 errdetail("Valid values are: lz4, zstd, none.")));
 }
 
-static void
-DurabilityOption(const char *value)
-{
-	if (pg_strcasecmp(value, "local") == 0)
-		return;
-	if (pg_strcasecmp(value, "wal") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("durability 'wal' is not available"),
-				 errdetail("WAL logging of bucketed tables is not part of this version."),
-				 errhint("Use durability 'local': such a table survives crashes of its own server. "
-						 "pg_basebackup copies its files, but may miss those written while it runs; "
-						 "standbys and point-in-time recovery get nothing that was written later.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-			 errmsg("invalid value for option \"durability\": \"%s\"", value),
-			 errdetail("The only valid value is: local.")));
-}
-
 /* Does the level fit the codec? */
 static void
 CheckCompressionLevel(const OptionValues *values)
@@ -263,7 +240,7 @@ ReadOptions(List *options, OptionValues *values)
 	values->compression = BF_COMPRESS_LZ4;
 	values->compression_level = 0;
 	values->block_rows = BF_DEFAULT_BLOCK_ROWS;
-	values->durability = false;
+	values->tablespace = NULL;
 
 	foreach(lc, options)
 	{
@@ -282,11 +259,8 @@ ReadOptions(List *options, OptionValues *values)
 			values->compression_level = IntegerOption("compression_level", value, 0, MAX_LEVEL_ZSTD);
 		else if (strcmp(def->defname, "block_rows") == 0)
 			values->block_rows = IntegerOption("block_rows", value, 1, BF_DEFAULT_BLOCK_ROWS);
-		else if (strcmp(def->defname, "durability") == 0)
-		{
-			DurabilityOption(value);
-			values->durability = true;
-		}
+		else if (strcmp(def->defname, "tablespace") == 0)
+			values->tablespace = value;
 		else
 			UnknownOption(def->defname);
 	}
@@ -469,7 +443,7 @@ TableOptionsParse(List *options, TupleDesc desc, const char *relname, int defaul
 	result->compression = values.compression;
 	result->compression_level = values.compression_level;
 	result->block_rows = values.block_rows;
-	result->durability_given = values.durability;
+	result->tablespace = values.tablespace;
 	result->buckets_given = values.buckets >= 0;
 	return result;
 }

@@ -152,19 +152,25 @@ void
 CatalogDeform(Relation rel, HeapTuple tuple, Datum *values, int natts)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
+	Datum		all[BF_CATALOG_COLUMNS];
+	bool		nulls[BF_CATALOG_COLUMNS];
 
+	if (desc->natts > BF_CATALOG_COLUMNS)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"bucketfdw.%s\" has more columns than this library can read",
+						RelationGetRelationName(rel))));
+	heap_deform_tuple(tuple, desc, all, nulls);
 	for (int i = 0; i < natts; i++)
 	{
-		bool		isnull = true;
+		bool		isnull = i >= desc->natts || nulls[i];
 
-		values[i] = (Datum) 0;
-		if (i < desc->natts)
-			values[i] = heap_getattr(tuple, i + 1, desc, &isnull);
 		if (isnull && i < desc->natts && TupleDescAttr(desc, i)->attnotnull)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("unexpected null in column %d of \"bucketfdw.%s\"",
 							i + 1, RelationGetRelationName(rel))));
+		values[i] = isnull ? (Datum) 0 : all[i];
 	}
 }
 

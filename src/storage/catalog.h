@@ -13,51 +13,61 @@
 #include "access/genam.h"
 #include "nodes/pg_list.h"
 #include "spec/bucket_spec.h"
+#include "storage/locator.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
+
+/* no catalog table of ours has more, in newer versions neither */
+#define BF_CATALOG_COLUMNS			64
 
 /* columns of bucketfdw.spec */
 #define Anum_spec_relid				1
 #define Anum_spec_rowtype			2
 #define Anum_spec_database			3
-#define Anum_spec_spec_version		4
-#define Anum_spec_hash_version		5
-#define Natts_spec					11		/* with the seven columns of the spec */
+#define Anum_spec_tablespace		4
+#define Anum_spec_spec_version		5
+#define Anum_spec_hash_version		6
+#define Natts_spec					12		/* with the seven columns of the spec */
 
 /* columns of bucketfdw.manifest */
 #define Anum_manifest_relid			1
 #define Anum_manifest_rowtype		2
 #define Anum_manifest_database		3
-#define Anum_manifest_spec_version	4
-#define Anum_manifest_format_version 5
-#define Anum_manifest_hash_version	6
-#define Anum_manifest_logged		13
-#define Anum_manifest_written_at	14
-#define Anum_manifest_rows			15
-#define Anum_manifest_bytes			16
-#define Anum_manifest_raw_bytes		17
-#define Anum_manifest_file_ids		18
-#define Anum_manifest_file_first	19
-#define Anum_manifest_file_last		20
-#define Anum_manifest_file_rows		21
-#define Anum_manifest_file_bytes	22
-#define Anum_manifest_run_files		23
-#define Anum_manifest_run_numbers	24
+#define Anum_manifest_tablespace	4
+#define Anum_manifest_filenode		5
+#define Anum_manifest_file_id		6
+#define Anum_manifest_rows			7
+#define Anum_manifest_deleted_rows	8
+#define Anum_manifest_bytes			9
+#define Anum_manifest_raw_bytes		10
+#define Anum_manifest_written_at	11
+#define Anum_manifest_written_by	12
+#define Anum_manifest_first_bucket	13
+#define Anum_manifest_last_bucket	14
+#define Anum_manifest_spec_version	15
+#define Anum_manifest_format_version 16
+#define Anum_manifest_origin		17
+#define Anum_manifest_hash_version	18		/* the seven columns of the spec */
 #define Anum_manifest_run_buckets	25
 #define Anum_manifest_run_rows		26
 #define Anum_manifest_run_bytes		27
-#define Anum_manifest_column_stats	28		/* nullable */
-#define Natts_manifest				28
+#define Anum_manifest_stats_rows	28		/* nullable, with the next */
+#define Anum_manifest_column_stats	29
+#define Natts_manifest				29
+
+/* what wrote a file: column origin of the manifest */
+#define BF_ORIGIN_LOAD				'l'
 
 /* columns of bucketfdw.dead_files */
 #define Anum_dead_relid				1
 #define Anum_dead_database			2
-#define Anum_dead_deleted_xid		3
-#define Anum_dead_deleted_at		4
-#define Anum_dead_file_ids			5
-#define Anum_dead_file_first		6
-#define Anum_dead_file_bytes		7
-#define Natts_dead					7
+#define Anum_dead_tablespace		3
+#define Anum_dead_filenode			4
+#define Anum_dead_file_id			5
+#define Anum_dead_bytes				6
+#define Anum_dead_deleted_xid		7
+#define Anum_dead_deleted_at		8
+#define Natts_dead					8
 
 /* A scan of one catalog table, or of its rows of one relid. */
 typedef struct CatalogScan
@@ -69,8 +79,8 @@ typedef struct CatalogScan
 } CatalogScan;
 
 /*
- * Begin a scan of "manifest", "spec" or "dead_files" under the given MVCC
- * snapshot; NULL means the latest one.  relid InvalidOid reads all rows.  The
+ * Begin a scan of "manifest", "spec" or "dead_files" under the given snapshot;
+ * NULL means the latest one.  relid InvalidOid reads all rows.  The
  * snapshot is the active one until the scan ends, so that toasted values can
  * be read.
  */
@@ -140,6 +150,9 @@ extern BucketSpec *SpecNewest(Oid relid, int *version);
  */
 extern int	SpecRecord(Oid relid, const BucketSpec *spec);
 
+/* Set the tablespace of a table that has a spec row; InvalidOid: the database's. */
+extern void SpecSetTablespace(Oid relid, Oid tablespace);
+
 /* The option list with one option set; other elements are shared. */
 extern List *OptionsSet(List *options, const char *name, const char *value);
 
@@ -149,13 +162,19 @@ extern void SpecDelete(Oid relid);
 /*
  * manifest.c: delete manifest rows of a relid that the latest snapshot sees.
  * all: those of the present table too, else only what an older table of this
- * oid left.  Their files become garbage, unless unlinked says that the caller
- * removes them at commit.  Calls ForceSyncCommit when there was any.
+ * oid left.  Their files become garbage or, if drop says so, are dropped at
+ * commit: nobody may be able to read them then.  Returns the number of rows.
  */
-extern void ManifestDelete(Oid relid, bool all, bool unlinked);
+extern int64 ManifestDelete(Oid relid, bool all, bool drop);
 
-/* Delete the rows about dead files of a relid. */
-extern void DeadFilesDelete(Oid relid);
+/* Delete all rows about a table that is gone and drop its files.  Returns their number. */
+extern int64 CatalogForgetTable(Oid relid);
+
+/* Record the file of a row of the manifest, which is deleted, as dead. */
+extern void DeadFilesInsert(Oid relid, const Datum *manifest_values);
+
+/* Place and id of the file that a row of dead_files names. */
+extern FileLocator DeadFileLocator(const Datum *values);
 
 /* Does a row of the table as it is now, of its row type, stand in the spec or the manifest? */
 extern bool CatalogNamesTable(Oid relid);

@@ -1,6 +1,6 @@
 /*
  * manifest.c
- *	  The file manifest: one row a write.
+ *	  The file manifest: one row a file.
  */
 #include "postgres.h"
 
@@ -11,9 +11,10 @@
 #include "format/file_format.h"
 #include "miscadmin.h"
 #include "storage/catalog.h"
+#include "storage/file_store.h"
 #include "storage/grow.h"
 #include "storage/manifest.h"
-#include "storage/pending.h"
+#include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -21,21 +22,6 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
-
-/* Rows of a copied template database name files of the original. */
-static void
-WrongDatabase(Oid relid, Oid database)
-{
-	const char *relname = get_rel_name(relid);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("bucketed table \"%s\" has no files in this database",
-					relname ? relname : "?"),
-			 errdetail("Its catalog rows were copied with the database from the one with OID %u; files are not copied.",
-					   database),
-			 errhint("TRUNCATE the table and load it again, or dump the original with pg_dump --include-foreign-data.")));
-}
 
 /* Index of a spec in the manifest, added when it is new; cxt is where it is kept. */
 static int
@@ -75,67 +61,55 @@ typedef struct ManifestRoom
 	int			stats;
 } ManifestRoom;
 
-/* Add the files and runs of one row. */
+/* Add the file of one row, and its runs. */
 static void
 ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int spec, MemoryContext cxt)
 {
-	int			n[10];
-	const uint64 *ids = CatalogArray(values[Anum_manifest_file_ids - 1], INT8OID, &n[0]);
-	const int32 *first = CatalogArray(values[Anum_manifest_file_first - 1], INT4OID, &n[1]);
-	const int32 *last = CatalogArray(values[Anum_manifest_file_last - 1], INT4OID, &n[2]);
-	const int64 *file_rows = CatalogArray(values[Anum_manifest_file_rows - 1], INT8OID, &n[3]);
-	const int64 *file_bytes = CatalogArray(values[Anum_manifest_file_bytes - 1], INT8OID, &n[4]);
-	const int32 *run_files = CatalogArray(values[Anum_manifest_run_files - 1], INT4OID, &n[5]);
-	const int32 *run_numbers = CatalogArray(values[Anum_manifest_run_numbers - 1], INT4OID, &n[6]);
-	const int32 *run_buckets = CatalogArray(values[Anum_manifest_run_buckets - 1], INT4OID, &n[7]);
-	const int64 *run_rows = CatalogArray(values[Anum_manifest_run_rows - 1], INT8OID, &n[8]);
-	const int64 *run_bytes = CatalogArray(values[Anum_manifest_run_bytes - 1], INT8OID, &n[9]);
-	int			nbuckets = manifest->specs[spec]->nbuckets;
-	int			first_file = manifest->nfiles;
+	int			n[3];
+	const int32 *buckets = CatalogArray(values[Anum_manifest_run_buckets - 1], INT4OID, &n[0]);
+	const int64 *rows = CatalogArray(values[Anum_manifest_run_rows - 1], INT8OID, &n[1]);
+	const int64 *bytes = CatalogArray(values[Anum_manifest_run_bytes - 1], INT8OID, &n[2]);
+	ManifestFile *file;
 
-	for (int i = 1; i < 10; i++)
-		if (n[i] != n[i < 5 ? 0 : 5])
-			MalformedRow(manifest->relid);
+	manifest->files = GrowArray(manifest->files, cxt, &room->files, manifest->nfiles + 1, sizeof(ManifestFile));
+	manifest->runs = GrowArray(manifest->runs, cxt, &room->runs, manifest->nruns + n[0], sizeof(ManifestRun));
 
-	manifest->files = GrowArray(manifest->files, cxt, &room->files, first_file + n[0], sizeof(ManifestFile));
-	manifest->runs = GrowArray(manifest->runs, cxt, &room->runs, manifest->nruns + n[5], sizeof(ManifestRun));
-
+	file = &manifest->files[manifest->nfiles];
+	file->file_id = DatumGetInt64(values[Anum_manifest_file_id - 1]);
+	file->locator.tablespace = DatumGetObjectId(values[Anum_manifest_tablespace - 1]);
+	file->locator.number = DatumGetObjectId(values[Anum_manifest_filenode - 1]);
+	file->database = DatumGetObjectId(values[Anum_manifest_database - 1]);
+	file->bytes = DatumGetInt64(values[Anum_manifest_bytes - 1]);
+	file->raw_bytes = DatumGetInt64(values[Anum_manifest_raw_bytes - 1]);
+	file->rows = DatumGetInt64(values[Anum_manifest_rows - 1]);
+	file->first_bucket = DatumGetInt32(values[Anum_manifest_first_bucket - 1]);
+	file->last_bucket = DatumGetInt32(values[Anum_manifest_last_bucket - 1]);
+	file->spec = spec;
+	if (n[1] != n[0] || n[2] != n[0] || file->bytes < 0 ||
+		file->first_bucket < 0 || file->last_bucket < file->first_bucket ||
+		file->last_bucket >= manifest->specs[spec]->nbuckets)
+		MalformedRow(manifest->relid);
 	for (int i = 0; i < n[0]; i++)
 	{
-		ManifestFile *file = &manifest->files[manifest->nfiles++];
+		ManifestRun *run = &manifest->runs[manifest->nruns + i];
 
-		if (first[i] < 0 || last[i] < first[i] || last[i] >= nbuckets)
+		if (buckets[i] < file->first_bucket || buckets[i] > file->last_bucket)
 			MalformedRow(manifest->relid);
-		file->file_id = ids[i];
-		file->bytes = file_bytes[i];
-		file->rows = file_rows[i];
-		file->first_bucket = first[i];
-		file->last_bucket = last[i];
-		file->spec = spec;
+		run->bucket = buckets[i];
+		run->rows = rows[i];
+		run->bytes = bytes[i];
+		run->file = manifest->nfiles;
+		run->run = i;
 	}
-	for (int i = 0; i < n[5]; i++)
-	{
-		ManifestRun *run = &manifest->runs[manifest->nruns++];
-
-		if (run_files[i] < 0 || run_files[i] >= n[0] ||
-			(i > 0 && run_files[i] < run_files[i - 1]) ||
-			run_buckets[i] < first[run_files[i]] || run_buckets[i] > last[run_files[i]] ||
-			run_numbers[i] < 0)
-			MalformedRow(manifest->relid);
-		run->bucket = run_buckets[i];
-		run->rows = run_rows[i];
-		run->bytes = run_bytes[i];
-		run->file = first_file + run_files[i];
-		run->run = run_numbers[i];
-	}
-
+	manifest->nfiles++;
+	manifest->nruns += n[0];
 }
 
 /* What a reading of the manifest wants. */
 #define READ_FILES	1			/* files and runs, not their numbers alone */
 #define READ_STATS	2
 
-/* Keep the column statistics of one row, if it has any: older rows have none. */
+/* Keep the column statistics of one row, if it has any: one row of a write has. */
 static void
 ManifestAddStats(Manifest *manifest, ManifestRoom *room, const Datum *values, MemoryContext cxt)
 {
@@ -147,10 +121,25 @@ ManifestAddStats(Manifest *manifest, ManifestRoom *room, const Datum *values, Me
 	data = DatumGetByteaPP(values[Anum_manifest_column_stats - 1]);
 	manifest->stats = GrowArray(manifest->stats, cxt, &room->stats, manifest->nstats + 1, sizeof(ManifestStats));
 	stats = &manifest->stats[manifest->nstats++];
-	stats->rows = DatumGetInt64(values[Anum_manifest_rows - 1]);
+	stats->rows = DatumGetInt64(values[Anum_manifest_stats_rows - 1]);
 	stats->len = VARSIZE_ANY_EXHDR(data);
 	stats->data = MemoryContextAlloc(cxt, Max(stats->len, 1));
 	memcpy(stats->data, VARDATA_ANY(data), stats->len);
+}
+
+/* The columns of the spec in two rows: are they the same, byte by byte? */
+static bool
+SameSpecColumns(const Datum *a, const Datum *b)
+{
+	int			first = Anum_manifest_hash_version - 1;
+
+	for (int i = first; i < first + 3; i++)
+		if (a[i] != b[i])
+			return false;
+	for (int i = first + 3; i < first + 7; i++)
+		if (!datumIsEqual(a[i], b[i], false, -1))
+			return false;
+	return true;
 }
 
 static Manifest *
@@ -165,6 +154,8 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_manifest];
+	Datum		known[Natts_manifest];	/* the spec of the row before, as columns */
+	int			spec = -1;
 
 	manifest->relid = relid;
 	if (wanted & READ_FILES)
@@ -178,9 +169,7 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	MemoryContextSwitchTo(row_cxt);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
-		Oid			database;
 		int			format;
-		int			spec;
 
 		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
 
@@ -188,9 +177,6 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 		if (DatumGetObjectId(values[Anum_manifest_rowtype - 1]) != rowtype)
 			continue;
 
-		database = DatumGetObjectId(values[Anum_manifest_database - 1]);
-		if (database != MyDatabaseId)
-			WrongDatabase(relid, database);
 		format = DatumGetInt16(values[Anum_manifest_format_version - 1]);
 		if (format > BF_FORMAT_VERSION)
 			ereport(ERROR,
@@ -200,15 +186,22 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 					 errdetail("This library reads versions up to %d.", BF_FORMAT_VERSION),
 					 errhint("Install the newer version of bucketfdw.")));
 
-		spec = ManifestSpecIndex(manifest, CatalogGetSpec(values, Anum_manifest_hash_version), cxt);
+		/* most tables have one */
+		if (spec < 0 || !SameSpecColumns(values, known))
+		{
+			spec = ManifestSpecIndex(manifest, CatalogGetSpec(values, Anum_manifest_hash_version), cxt);
+			MemoryContextSwitchTo(cxt);
+			for (int i = Anum_manifest_hash_version - 1; i < Anum_manifest_run_buckets - 1; i++)
+				known[i] = datumCopy(values[i], i < Anum_manifest_hash_version + 2, -1);
+			MemoryContextSwitchTo(row_cxt);
+		}
 		if (wanted & READ_FILES)
 			ManifestAddRow(manifest, &room, values, spec, cxt);
 		else
 		{
-			manifest->nfiles += CatalogArrayLength(values[Anum_manifest_file_ids - 1]);
-			manifest->nruns += CatalogArrayLength(values[Anum_manifest_run_files - 1]);
+			manifest->nfiles++;
+			manifest->nruns += CatalogArrayLength(values[Anum_manifest_run_buckets - 1]);
 		}
-		manifest->nwrites++;
 		manifest->rows += DatumGetInt64(values[Anum_manifest_rows - 1]);
 		manifest->bytes += DatumGetInt64(values[Anum_manifest_bytes - 1]);
 		manifest->raw_bytes += DatumGetInt64(values[Anum_manifest_raw_bytes - 1]);
@@ -265,6 +258,7 @@ ManifestAdd(Manifest *manifest, const ManifestWrite *write)
 	{
 		rows += write->files[i].rows;
 		manifest->bytes += write->files[i].bytes;
+		manifest->raw_bytes += write->files[i].raw_bytes;
 	}
 	if (write->column_stats != NULL)
 	{
@@ -281,8 +275,6 @@ ManifestAdd(Manifest *manifest, const ManifestWrite *write)
 		memcpy(stats->data, VARDATA_ANY(write->column_stats), len);
 	}
 	manifest->rows += rows;
-	manifest->raw_bytes += write->raw_bytes;
-	manifest->nwrites++;
 	manifest->nfiles = nfiles;
 	manifest->nruns = nruns;
 }
@@ -308,6 +300,36 @@ ManifestCheckReplaced(Relation rel, uint64 file_id)
 			 errdetail("The files of bucketed table \"%s\" that the transaction sees were written before its columns were changed.",
 					   RelationGetRelationName(rel)),
 			 errhint("The transaction might succeed if retried.")));
+}
+
+void
+ManifestCheckNothingNew(Oid relid)
+{
+	Manifest   *seen;
+	Manifest   *now;
+	bool		same;
+
+	if (!IsolationUsesXactSnapshot())
+		return;
+	CommandCounterIncrement();
+	seen = ManifestRead(relid, GetTransactionSnapshot());
+	now = ManifestRead(relid, GetLatestSnapshot());
+	same = seen->nfiles == now->nfiles;
+	for (int i = 0; same && i < seen->nfiles; i++)
+	{
+		bool		found = false;
+
+		for (int j = 0; !found && j < now->nfiles; j++)
+			found = seen->files[i].file_id == now->files[j].file_id;
+		same = found;
+	}
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("Others have written to bucketed table \"%s\" since the transaction's snapshot was taken.",
+						   get_rel_name(relid)),
+				 errhint("The transaction might succeed if retried.")));
 }
 
 int
@@ -341,79 +363,91 @@ ManifestCommonOrder(const Manifest *manifest, const BucketSpec *want)
 	return common;
 }
 
+/* The row of one file; run is the first of its runs.  Returns the first run of the next file. */
+static int
+InsertFile(Relation manifest, const ManifestWrite *write, int index, int run, Datum *values, CommandId cid)
+{
+	const ManifestFile *file = &write->files[index];
+	const ManifestRun *runs = write->runs + run;
+	bool		nulls[Natts_manifest] = {false};
+	int			n = 0;
+	int32	   *buckets;
+	int64	   *rows;
+	int64	   *bytes;
+
+	while (run + n < write->nruns && runs[n].file == index)
+		n++;
+	buckets = palloc_extended(sizeof(int32) * Max(n, 1), MCXT_ALLOC_HUGE);
+	rows = palloc_extended(sizeof(int64) * Max(n, 1), MCXT_ALLOC_HUGE);
+	bytes = palloc_extended(sizeof(int64) * Max(n, 1), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < n; i++)
+	{
+		buckets[i] = runs[i].bucket;
+		rows[i] = runs[i].rows;
+		bytes[i] = runs[i].bytes;
+	}
+	values[Anum_manifest_tablespace - 1] = ObjectIdGetDatum(file->locator.tablespace);
+	values[Anum_manifest_filenode - 1] = ObjectIdGetDatum(file->locator.number);
+	values[Anum_manifest_file_id - 1] = Int64GetDatum((int64) file->file_id);
+	values[Anum_manifest_rows - 1] = Int64GetDatum(file->rows);
+	values[Anum_manifest_bytes - 1] = Int64GetDatum(file->bytes);
+	values[Anum_manifest_raw_bytes - 1] = Int64GetDatum(file->raw_bytes);
+	values[Anum_manifest_first_bucket - 1] = Int32GetDatum(file->first_bucket);
+	values[Anum_manifest_last_bucket - 1] = Int32GetDatum(file->last_bucket);
+	values[Anum_manifest_run_buckets - 1] = CatalogMakeArray(buckets, n, INT4OID, sizeof(int32));
+	values[Anum_manifest_run_rows - 1] = CatalogMakeArray(rows, n, INT8OID, sizeof(int64));
+	values[Anum_manifest_run_bytes - 1] = CatalogMakeArray(bytes, n, INT8OID, sizeof(int64));
+	nulls[Anum_manifest_stats_rows - 1] = index > 0;
+	nulls[Anum_manifest_column_stats - 1] = index > 0;
+	CatalogInsert(manifest, values, nulls, Natts_manifest, cid);
+	return run + n;
+}
+
 void
 ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 {
 	Oid			relid = RelationGetRelid(rel);
-	MemoryContext row_cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw manifest row",
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw manifest rows",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw manifest row",
 												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(row_cxt);
-	Datum		values[Natts_manifest];
-	bool		nulls[Natts_manifest] = {false};
-	int			nlongs = Max(Max(write->nfiles, write->nruns), 1);
-	int64	   *longs = palloc_extended(sizeof(int64) * nlongs, MCXT_ALLOC_HUGE);
-	int32	   *ints = palloc_extended(sizeof(int32) * nlongs, MCXT_ALLOC_HUGE);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	Datum		values[Natts_manifest] = {0};
 	int64		rows = 0;
-	int64		bytes = 0;
-	int			version = SpecRecord(relid, write->spec);
+	int			run = 0;
 	Relation	manifest;
 
-#define FILE_ARRAY(attnum, buffer, elemtype, field) \
-	do { \
-		for (int i = 0; i < write->nfiles; i++) \
-			buffer[i] = write->files[i].field; \
-		values[attnum - 1] = CatalogMakeArray(buffer, write->nfiles, elemtype, sizeof(*buffer)); \
-	} while (0)
-#define RUN_ARRAY(attnum, buffer, elemtype, field) \
-	do { \
-		for (int i = 0; i < write->nruns; i++) \
-			buffer[i] = write->runs[i].field; \
-		values[attnum - 1] = CatalogMakeArray(buffer, write->nruns, elemtype, sizeof(*buffer)); \
-	} while (0)
-
-	FILE_ARRAY(Anum_manifest_file_ids, longs, INT8OID, file_id);
-	FILE_ARRAY(Anum_manifest_file_first, ints, INT4OID, first_bucket);
-	FILE_ARRAY(Anum_manifest_file_last, ints, INT4OID, last_bucket);
-	FILE_ARRAY(Anum_manifest_file_rows, longs, INT8OID, rows);
-	FILE_ARRAY(Anum_manifest_file_bytes, longs, INT8OID, bytes);
-	RUN_ARRAY(Anum_manifest_run_files, ints, INT4OID, file);
-	RUN_ARRAY(Anum_manifest_run_numbers, ints, INT4OID, run);
-	RUN_ARRAY(Anum_manifest_run_buckets, ints, INT4OID, bucket);
-	RUN_ARRAY(Anum_manifest_run_rows, longs, INT8OID, rows);
-	RUN_ARRAY(Anum_manifest_run_bytes, longs, INT8OID, bytes);
-#undef FILE_ARRAY
-#undef RUN_ARRAY
-
 	for (int i = 0; i < write->nfiles; i++)
-	{
 		rows += write->files[i].rows;
-		bytes += write->files[i].bytes;
-	}
-
 	values[Anum_manifest_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_manifest_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
 	values[Anum_manifest_database - 1] = ObjectIdGetDatum(MyDatabaseId);
-	values[Anum_manifest_spec_version - 1] = Int32GetDatum(version);
-	values[Anum_manifest_format_version - 1] = Int16GetDatum(BF_FORMAT_VERSION);
-	CatalogSetSpec(write->spec, values, Anum_manifest_hash_version);
-	values[Anum_manifest_logged - 1] = BoolGetDatum(false);
+	values[Anum_manifest_deleted_rows - 1] = Int64GetDatum(0);
 	values[Anum_manifest_written_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
-	values[Anum_manifest_rows - 1] = Int64GetDatum(rows);
-	values[Anum_manifest_bytes - 1] = Int64GetDatum(bytes);
-	values[Anum_manifest_raw_bytes - 1] = Int64GetDatum(write->raw_bytes);
+	values[Anum_manifest_written_by - 1] = ObjectIdGetDatum(GetUserId());
+	values[Anum_manifest_spec_version - 1] = Int32GetDatum(SpecRecord(relid, write->spec));
+	values[Anum_manifest_format_version - 1] = Int16GetDatum(BF_FORMAT_VERSION);
+	values[Anum_manifest_origin - 1] = CharGetDatum(BF_ORIGIN_LOAD);
+	CatalogSetSpec(write->spec, values, Anum_manifest_hash_version);
+
+	/* they are of the whole write: that spares the planner one set for each file */
+	values[Anum_manifest_stats_rows - 1] = Int64GetDatum(rows);
 	values[Anum_manifest_column_stats - 1] = PointerGetDatum(write->column_stats);
 
 	manifest = table_open(BucketCatalogOid("manifest"), RowExclusiveLock);
-	CatalogInsert(manifest, values, nulls, Natts_manifest, cid);
+	MemoryContextSwitchTo(row_cxt);
+	for (int i = 0; i < write->nfiles; i++)
+	{
+		run = InsertFile(manifest, write, i, run, values, cid);
+		MemoryContextReset(row_cxt);
+	}
 	table_close(manifest, NoLock);
-	PendingNoteWrite();
 
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(row_cxt);
+	MemoryContextDelete(cxt);
 }
 
-/* Record the files of a deleted manifest row as dead. */
-static void
+void
 DeadFilesInsert(Oid relid, const Datum *manifest_values)
 {
 	Relation	rel = table_open(BucketCatalogOid("dead_files"), RowExclusiveLock);
@@ -421,18 +455,29 @@ DeadFilesInsert(Oid relid, const Datum *manifest_values)
 	bool		nulls[Natts_dead] = {false};
 
 	values[Anum_dead_relid - 1] = ObjectIdGetDatum(relid);
-	values[Anum_dead_database - 1] = ObjectIdGetDatum(MyDatabaseId);
+	values[Anum_dead_database - 1] = manifest_values[Anum_manifest_database - 1];
+	values[Anum_dead_tablespace - 1] = manifest_values[Anum_manifest_tablespace - 1];
+	values[Anum_dead_filenode - 1] = manifest_values[Anum_manifest_filenode - 1];
+	values[Anum_dead_file_id - 1] = manifest_values[Anum_manifest_file_id - 1];
+	values[Anum_dead_bytes - 1] = manifest_values[Anum_manifest_bytes - 1];
 	values[Anum_dead_deleted_xid - 1] = FullTransactionIdGetDatum(GetTopFullTransactionId());
 	values[Anum_dead_deleted_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
-	values[Anum_dead_file_ids - 1] = manifest_values[Anum_manifest_file_ids - 1];
-	values[Anum_dead_file_first - 1] = manifest_values[Anum_manifest_file_first - 1];
-	values[Anum_dead_file_bytes - 1] = manifest_values[Anum_manifest_file_bytes - 1];
 	CatalogInsert(rel, values, nulls, Natts_dead, GetCurrentCommandId(true));
 	table_close(rel, NoLock);
 }
 
-void
-ManifestDelete(Oid relid, bool all, bool unlinked)
+FileLocator
+DeadFileLocator(const Datum *values)
+{
+	FileLocator locator;
+
+	locator.tablespace = DatumGetObjectId(values[Anum_dead_tablespace - 1]);
+	locator.number = DatumGetObjectId(values[Anum_dead_filenode - 1]);
+	return locator;
+}
+
+int64
+ManifestDelete(Oid relid, bool all, bool drop)
 {
 	MemoryContext row_cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw manifest row",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -441,7 +486,7 @@ ManifestDelete(Oid relid, bool all, bool unlinked)
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_manifest];
-	bool		found = false;
+	int64		found = 0;
 
 	/* rows this command wrote are meant too */
 	CommandCounterIncrement();
@@ -450,6 +495,8 @@ ManifestDelete(Oid relid, bool all, bool unlinked)
 	old = MemoryContextSwitchTo(row_cxt);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
+		FileLocator locator;
+
 		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
 		if (!all && DatumGetObjectId(values[Anum_manifest_rowtype - 1]) == rowtype)
 			continue;
@@ -462,27 +509,20 @@ ManifestDelete(Oid relid, bool all, bool unlinked)
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 					 errmsg("manifest of bucketed table with OID %u was changed concurrently", relid)));
 		}
-
-		/* never touch the files of the database this one was copied from */
-		if (!unlinked && DatumGetObjectId(values[Anum_manifest_database - 1]) == MyDatabaseId)
+		locator.tablespace = DatumGetObjectId(values[Anum_manifest_tablespace - 1]);
+		locator.number = DatumGetObjectId(values[Anum_manifest_filenode - 1]);
+		if (drop)
+			(void) StoreDrop(locator, DatumGetInt64(values[Anum_manifest_file_id - 1]));
+		else
 			DeadFilesInsert(relid, values);
-		found = true;
+		found++;
 		MemoryContextReset(row_cxt);
 	}
 	MemoryContextSwitchTo(old);
 	CatalogScanEnd(&scan);
 	MemoryContextDelete(row_cxt);
-
-	if (found)
-	{
-		/*
-		 * Files are unlinked on the strength of this commit; were it lost in
-		 * a crash, the rows would come back without their files.
-		 */
-		ForceSyncCommit();
-		PendingNoteWrite();
-	}
 	CommandCounterIncrement();
+	return found;
 }
 
 void
@@ -491,69 +531,59 @@ ManifestTruncate(Oid relid)
 	ManifestDelete(relid, true, false);
 }
 
-void
+/* Delete the rows about dead files of a relid, and drop these. */
+static int64
 DeadFilesDelete(Oid relid)
 {
 	CatalogScan scan;
 	HeapTuple	tuple;
+	Datum		values[Natts_dead];
+	int64		found = 0;
 
 	CatalogScanBegin(&scan, "dead_files", RowExclusiveLock, relid, NULL);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
-		CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot);
+	{
+		CatalogDeform(scan.rel, tuple, values, Natts_dead);
+		if (!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
+			continue;
+		(void) StoreDrop(DeadFileLocator(values), DatumGetInt64(values[Anum_dead_file_id - 1]));
+		found++;
+	}
 	CatalogScanEnd(&scan);
 	CommandCounterIncrement();
+	return found;
 }
 
-/*
- * The database that the first row of a table names; InvalidOid: there is no
- * row.  With SnapshotSelf: a writer asks, which for a serializable transaction
- * must not count as a read of the table.
- */
-static Oid
-FirstRowDatabase(Oid relid)
+/* With SnapshotSelf: for a serializable transaction it must not count as a read of the table. */
+bool
+ManifestHasFiles(Oid relid)
 {
 	Oid			rowtype = get_rel_type_id(relid);
 	Relation	rel = table_open(BucketCatalogOid("manifest"), AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	Oid			database = InvalidOid;
+	bool		found = false;
 
 	ScanKeyInit(&key, Anum_manifest_relid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
 	scan = systable_beginscan(rel, BucketCatalogOid("manifest_relid_idx"), true, SnapshotSelf, 1, &key);
-	while (!OidIsValid(database) && (tuple = systable_getnext(scan)) != NULL)
+	while (!found && (tuple = systable_getnext(scan)) != NULL)
 	{
-		TupleDesc	desc = RelationGetDescr(rel);
 		bool		isnull;
 
-		/* not null, both */
-		if (DatumGetObjectId(heap_getattr(tuple, Anum_manifest_rowtype, desc, &isnull)) == rowtype)
-			database = DatumGetObjectId(heap_getattr(tuple, Anum_manifest_database, desc, &isnull));
+		found = DatumGetObjectId(heap_getattr(tuple, Anum_manifest_rowtype, RelationGetDescr(rel),
+											  &isnull)) == rowtype;
 	}
 	systable_endscan(scan);
 	table_close(rel, NoLock);
-	return database;
+	return found;
 }
 
-bool
-ManifestHasFiles(Oid relid)
+int64
+CatalogForgetTable(Oid relid)
 {
-	return OidIsValid(FirstRowDatabase(relid));
-}
+	int64		files = ManifestDelete(relid, true, true) + DeadFilesDelete(relid);
 
-Oid
-ManifestOtherDatabase(Oid relid)
-{
-	Oid			database = FirstRowDatabase(relid);
-
-	return database == MyDatabaseId ? InvalidOid : database;
-}
-
-void
-ManifestCheckDatabase(Oid relid)
-{
-	Oid			database = ManifestOtherDatabase(relid);
-
-	if (OidIsValid(database))
-		WrongDatabase(relid, database);
+	SpecDelete(relid);
+	return files;
 }

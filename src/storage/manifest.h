@@ -2,24 +2,28 @@
  * manifest.h
  *	  The file manifest and the spec rows: heap tables of schema bucketfdw.
  *
- * One manifest row per write.  A row is inserted in the transaction that
- * wrote the files and deleted by the one that replaces them: MVCC, savepoints
- * and rollback are PostgreSQL's.  Rows are never updated.
+ * One manifest row per file.  A row is inserted in the transaction that wrote
+ * the file and deleted by the one that replaces it: MVCC, savepoints and
+ * rollback are PostgreSQL's.  Rows are never updated.
  */
 #ifndef BF_MANIFEST_H
 #define BF_MANIFEST_H
 
 #include "nodes/pg_list.h"
 #include "spec/bucket_spec.h"
+#include "storage/locator.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
 typedef struct ManifestFile
 {
 	uint64		file_id;
-	int64		bytes;
+	FileLocator locator;
+	Oid			database;		/* that wrote it: another if this one was copied */
+	int64		bytes;			/* of payload */
+	int64		raw_bytes;
 	int64		rows;
-	int			first_bucket;	/* also part of the file's name */
+	int			first_bucket;
 	int			last_bucket;
 	int			spec;			/* index in Manifest.specs */
 } ManifestFile;
@@ -44,7 +48,6 @@ typedef struct ManifestStats
 typedef struct Manifest
 {
 	Oid			relid;
-	int			nwrites;
 	int			nfiles;
 	ManifestFile *files;		/* NULL if only sizes were read */
 	int			nruns;
@@ -60,8 +63,7 @@ typedef struct Manifest
 
 /*
  * Read the manifest of a table under a snapshot; palloc'd in the current
- * context.  A table without a row gives an empty manifest.  Rows that belong
- * to another database (a copied template) raise an error with a hint.
+ * context.  A table without a row gives an empty manifest.
  */
 extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
 
@@ -70,15 +72,6 @@ extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
  * with the column statistics if they are wanted: for the planner.
  */
 extern Manifest *ManifestReadSizes(Oid relid, Snapshot snapshot, bool with_stats);
-
-/*
- * InvalidOid, or the database whose files the table's rows name: they were
- * copied with a template.  One row tells, as nothing is added to such rows.
- */
-extern Oid	ManifestOtherDatabase(Oid relid);
-
-/* Error, as ManifestRead raises it, if there are such rows. */
-extern void ManifestCheckDatabase(Oid relid);
 
 /* gcd of the bucket counts of all files; 0 when there are none. */
 extern int	ManifestBuckets(const Manifest *manifest);
@@ -97,8 +90,7 @@ typedef struct ManifestWrite
 	ManifestFile *files;		/* field spec ignored */
 	int			nruns;
 	ManifestRun *runs;
-	int64		raw_bytes;
-	bytea	   *column_stats;
+	bytea	   *column_stats;	/* of the rows of all files */
 } ManifestWrite;
 
 /*
@@ -108,8 +100,8 @@ typedef struct ManifestWrite
 extern void ManifestAdd(Manifest *manifest, const ManifestWrite *write);
 
 /*
- * Insert the manifest row of a write; cid is the command the rows belong to:
- * snapshots whose curcid is greater see it.  Records the spec in
+ * Insert the manifest rows of a write; cid is the command the rows belong to:
+ * snapshots whose curcid is greater see them.  Records the spec in
  * bucketfdw.spec when it is not there yet.  An active snapshot is not needed.
  */
 extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid);
@@ -118,7 +110,7 @@ extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId c
  * Delete all manifest rows of a table that the latest snapshot sees and send
  * their files to bucketfdw.garbage (TRUNCATE, overwrite).  Needs
  * AccessExclusiveLock on the table; its collected rows are the caller's to
- * discard.  Calls ForceSyncCommit.
+ * discard.
  */
 extern void ManifestTruncate(Oid relid);
 
@@ -129,6 +121,20 @@ extern void ManifestTruncate(Oid relid);
  */
 extern void ManifestCheckReplaced(Relation rel, uint64 file_id);
 
+/*
+ * Error, as core raises it, if the transaction keeps one snapshot and others
+ * have written to the table since: rows that are replaced by rows of this
+ * transaction must be those that it sees.
+ */
+extern void ManifestCheckNothingNew(Oid relid);
+
+/*
+ * Move the files of a table that the latest snapshot sees to a tablespace, as
+ * the catalog has it (InvalidOid: the database's).  Needs AccessExclusiveLock
+ * on the table; rows that wait go there when they are sealed.
+ */
+extern void ManifestMove(Relation rel, Oid tablespace);
+
 /* true if the latest snapshot sees at least one file of the table. */
 extern bool ManifestHasFiles(Oid relid);
 
@@ -138,6 +144,9 @@ extern bool ManifestHasFiles(Oid relid);
  * row.  Result palloc'd in the current context.
  */
 extern TableOptions *TableOptionsGet(Relation rel);
+
+/* The tablespace that new files of a table go to; InvalidOid: the database's. */
+extern Oid	SpecTablespace(Oid relid);
 
 /* true if relid is a foreign table whose wrapper's handler is bucketfdw's. */
 extern bool IsBucketTable(Oid relid);

@@ -173,8 +173,9 @@ TableOptionsGet(Relation rel)
 							 RelationGetRelationName(rel), bf_default_buckets);
 }
 
-BucketSpec *
-SpecNewest(Oid relid, int *version)
+/* The newest spec row; *tablespace is that of it. */
+static BucketSpec *
+NewestRow(Oid relid, int *version, Oid *tablespace)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw spec row", ALLOCSET_SMALL_SIZES);
@@ -185,6 +186,7 @@ SpecNewest(Oid relid, int *version)
 	Datum		values[Natts_spec];
 
 	*version = 0;
+	*tablespace = InvalidOid;
 
 	/* a parallel query may not take a snapshot; its own serves */
 	CatalogScanBegin(&scan, "spec", AccessShareLock, relid,
@@ -197,6 +199,7 @@ SpecNewest(Oid relid, int *version)
 			DatumGetInt32(values[Anum_spec_spec_version - 1]) > *version)
 		{
 			*version = DatumGetInt32(values[Anum_spec_spec_version - 1]);
+			*tablespace = DatumGetObjectId(values[Anum_spec_tablespace - 1]);
 			spec = CatalogGetSpec(values, Anum_spec_hash_version);
 		}
 	}
@@ -208,11 +211,30 @@ SpecNewest(Oid relid, int *version)
 	return spec;
 }
 
+BucketSpec *
+SpecNewest(Oid relid, int *version)
+{
+	Oid			tablespace;
+
+	return NewestRow(relid, version, &tablespace);
+}
+
+Oid
+SpecTablespace(Oid relid)
+{
+	int			version;
+	Oid			tablespace;
+
+	(void) NewestRow(relid, &version, &tablespace);
+	return tablespace;
+}
+
 int
 SpecRecord(Oid relid, const BucketSpec *spec)
 {
 	int			version;
-	BucketSpec *newest = SpecNewest(relid, &version);
+	Oid			tablespace;
+	BucketSpec *newest = NewestRow(relid, &version, &tablespace);
 	Relation	rel;
 	Datum		values[Natts_spec];
 	bool		nulls[Natts_spec] = {false};
@@ -226,6 +248,7 @@ SpecRecord(Oid relid, const BucketSpec *spec)
 	values[Anum_spec_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_spec_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
 	values[Anum_spec_database - 1] = ObjectIdGetDatum(MyDatabaseId);
+	values[Anum_spec_tablespace - 1] = ObjectIdGetDatum(tablespace);
 	values[Anum_spec_spec_version - 1] = Int32GetDatum(version + 1);
 	CatalogSetSpec(spec, values, Anum_spec_hash_version);
 
@@ -234,6 +257,37 @@ SpecRecord(Oid relid, const BucketSpec *spec)
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 	return version + 1;
+}
+
+/* The newest row is written anew: its version is that of the spec. */
+void
+SpecSetTablespace(Oid relid, Oid tablespace)
+{
+	int			version;
+	Oid			before;
+	CatalogScan scan;
+	HeapTuple	tuple;
+	Oid			rowtype = get_rel_type_id(relid);
+
+	if (NewestRow(relid, &version, &before) == NULL || before == tablespace)
+		return;
+	CatalogScanBegin(&scan, "spec", RowExclusiveLock, relid, NULL);
+	while ((tuple = CatalogScanNext(&scan)) != NULL)
+	{
+		Datum		values[Natts_spec];
+		bool		nulls[Natts_spec] = {false};
+
+		CatalogDeform(scan.rel, tuple, values, Natts_spec);
+		if (DatumGetObjectId(values[Anum_spec_rowtype - 1]) != rowtype ||
+			DatumGetInt32(values[Anum_spec_spec_version - 1]) != version)
+			continue;
+		values[Anum_spec_tablespace - 1] = ObjectIdGetDatum(tablespace);
+		if (!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
+			elog(ERROR, "spec of bucketed table with OID %u was changed concurrently", relid);
+		CatalogInsert(scan.rel, values, nulls, Natts_spec, GetCurrentCommandId(true));
+	}
+	CatalogScanEnd(&scan);
+	CommandCounterIncrement();
 }
 
 void

@@ -1,29 +1,34 @@
 /*
  * sweep.c
  *	  Remove files nobody can need any more: dead ones once the horizon has
- *	  passed, and orphans of crashed sessions.
+ *	  passed, and what crashed transactions left.
  *
- * No decision is taken from a transaction id in a file name (there is none):
- * locks and the catalog under the latest snapshot decide.
+ * A file is removed by a drop that is logged, never by hand: standbys lose
+ * their copies too.
  */
 #include "postgres.h"
 
+#include <sys/stat.h>
+
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "catalog/pg_database.h"
+#include "catalog/pg_tablespace_d.h"
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"
+#include "common/relpath.h"
+#include "compat.h"
 #include "fmgr.h"
+#include "format/file_format.h"
 #include "miscadmin.h"
 #include "storage/catalog.h"
-#include "storage/directory.h"
+#include "storage/fd.h"
 #include "storage/file_store.h"
 #include "storage/grow.h"
 #include "storage/lmgr.h"
-#include "storage/pending.h"
+#include "storage/page.h"
 #include "storage/procarray.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -60,6 +65,7 @@ StoreReclaimGarbage(Oid relid)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old;
 	FullTransactionId horizon = InvalidFullTransactionId;
+	FullTransactionId logged = InvalidFullTransactionId;
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_dead];
@@ -72,41 +78,27 @@ StoreReclaimGarbage(Oid relid)
 	while (RelationGetNumberOfAttributes(scan.rel) <= Natts_dead &&
 		   (tuple = CatalogScanNext(&scan)) != NULL)
 	{
-		const uint64 *ids;
-		const int32 *buckets;
-		int			n;
-		int			nbuckets;
-		Oid			owner;
-		bool		done = true;
-		bool		ours;
+		FullTransactionId deleted;
 
 		MemoryContextReset(row_cxt);
 		CatalogDeform(scan.rel, tuple, values, Natts_dead);
+		deleted = DatumGetFullTransactionId(values[Anum_dead_deleted_xid - 1]);
 
 		/* most writes find nothing here and do not pay for the horizon */
 		if (!FullTransactionIdIsValid(horizon))
 			horizon = ManifestHorizon();
-		if (!FullTransactionIdPrecedes(DatumGetFullTransactionId(values[Anum_dead_deleted_xid - 1]),
-									   horizon))
+		if (!FullTransactionIdPrecedes(deleted, horizon) ||
+			!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
 			continue;
 
-		ids = CatalogArray(values[Anum_dead_file_ids - 1], INT8OID, &n);
-		buckets = CatalogArray(values[Anum_dead_file_first - 1], INT4OID, &nbuckets);
-		owner = DatumGetObjectId(values[Anum_dead_relid - 1]);
-
-		/* rows copied with a template database: the files are another's */
-		ours = DatumGetObjectId(values[Anum_dead_database - 1]) == MyDatabaseId;
-		for (int i = 0; ours && i < Min(n, nbuckets); i++)
+		/* one record serves all that were deleted before */
+		if (!FullTransactionIdIsValid(logged) || FullTransactionIdPrecedes(logged, deleted))
 		{
-			char		path[MAXPGPATH];
-
-			DirectoryFilePath(path, MyDatabaseId, owner, ids[i], buckets[i]);
-			done &= DirectoryUnlink(path, WARNING, &removed);
+			StoreLogConflict(deleted);
+			logged = deleted;
 		}
-
-		/* after the files: a row too many is harmless, a file without a row is an orphan */
-		if (done)
-			CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot);
+		if (StoreDrop(DeadFileLocator(values), DatumGetInt64(values[Anum_dead_file_id - 1])))
+			removed++;
 	}
 	MemoryContextSwitchTo(old);
 	CatalogScanEnd(&scan);
@@ -114,152 +106,171 @@ StoreReclaimGarbage(Oid relid)
 	return removed;
 }
 
-/* A file found on disk. */
+/* A file of ours found on disk. */
 typedef struct FoundFile
 {
+	FileLocator locator;
 	uint64		file_id;
-	int			first_bucket;
+	FullTransactionId xid;		/* of its creator */
 } FoundFile;
 
-/* Growing list of what a directory holds. */
 typedef struct FoundList
 {
 	int			n;
 	int			room;
-	Size		elemsize;
-	char	   *elems;
+	FoundFile  *files;
 } FoundList;
 
-static void *
-FoundAdd(FoundList *list)
-{
-	list->elems = GrowArray(list->elems, CurrentMemoryContext, &list->room, list->n + 1, list->elemsize);
-	return list->elems + list->elemsize * list->n++;
-}
-
-/* DirectoryCallback: collect the tables of a database's directory, or the databases. */
+/* Add a file if it begins as ours do.  One that is too short to tell is left. */
 static void
-FindTable(const char *path, const char *name, void *arg)
+LookAtFile(FoundList *list, const char *path, FileLocator locator)
 {
-	Oid			relid;
+	PGAlignedBlock page;
+	DiskHeader	header;
+	int			fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
+	bool		whole;
 
-	if (DirectoryParseTable(name, &relid))
-		*(Oid *) FoundAdd(arg) = relid;
+	if (fd < 0)
+		return;
+	whole = pg_pread(fd, page.data, BLCKSZ, 0) == BLCKSZ;
+	CloseTransientFile(fd);
+	if (!whole)
+		return;
+	memcpy(&header, page.data + BLCKSZ - PAGE_PAYLOAD, sizeof(header));
+	if (header.magic != BF_HEAD_MAGIC || !PageIsOurs(page.data, header.file_id, 0) ||
+		header.crc != FileChecksum(&header, offsetof(DiskHeader, crc)))
+		return;
+	list->files = GrowArray(list->files, CurrentMemoryContext, &list->room, list->n + 1, sizeof(FoundFile));
+	list->files[list->n].locator = locator;
+	list->files[list->n].file_id = header.file_id;
+	list->files[list->n++].xid = FullTransactionIdFromU64(header.xid);
 }
 
-/* DirectoryCallback: collect the files of a table's directory. */
+/* The files of this database in one tablespace. */
 static void
-FindFile(const char *path, const char *name, void *arg)
+FindFiles(FoundList *list, Oid tablespace)
 {
-	FoundFile	file;
+	char	   *path = GetDatabasePath(MyDatabaseId, tablespace);
+	DIR		   *dir = AllocateDir(path);
+	struct dirent *entry;
 
-	if (DirectoryParseFile(name, &file.file_id, &file.first_bucket))
-		*(FoundFile *) FoundAdd(arg) = file;
-}
-
-/* The tables that have a directory in this database, as an array of Oid. */
-static FoundList
-FindTables(void)
-{
-	FoundList	list = {.elemsize = sizeof(Oid)};
-	char		path[MAXPGPATH];
-
-	snprintf(path, sizeof(path), "%s/%u", BF_DIRECTORY, MyDatabaseId);
-	DirectoryWalk(path, FindTable, &list);
-	return list;
-}
-
-/* Add the file ids of a relid that a catalog table names to a hash table. */
-static void
-NameFiles(HTAB *named, const char *table, int anum_ids, Oid relid)
-{
-	CatalogScan scan;
-	HeapTuple	tuple;
-	Datum		values[Natts_manifest];
-
-	CatalogScanBegin(&scan, table, AccessShareLock, relid, NULL);
-	while ((tuple = CatalogScanNext(&scan)) != NULL)
+	if (dir == NULL && errno == ENOENT)
+		return;
+	while ((entry = ReadDir(dir, path)) != NULL)
 	{
-		const uint64 *ids;
-		int			n;
+		FileLocator locator = {.tablespace = FileTablespace(tablespace)};
+		char		file[MAXPGPATH];
 
-		CatalogDeform(scan.rel, tuple, values, anum_ids);
-		ids = CatalogArray(values[anum_ids - 1], INT8OID, &n);
-		for (int i = 0; i < n; i++)
-			(void) hash_search(named, &ids[i], HASH_ENTER, NULL);
+		CHECK_FOR_INTERRUPTS();
+
+		/* main forks, first segments */
+		if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name))
+			continue;
+		locator.number = (Oid) strtoul(entry->d_name, NULL, 10);
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		LookAtFile(list, file, locator);
 	}
-	CatalogScanEnd(&scan);
+	FreeDir(dir);
+}
+
+static void
+FindAllFiles(FoundList *list)
+{
+	DIR		   *dir = AllocateDir("pg_tblspc");
+	struct dirent *entry;
+
+	FindFiles(list, MyDatabaseTableSpace);
+	if (MyDatabaseTableSpace != DEFAULTTABLESPACE_OID)
+		FindFiles(list, DEFAULTTABLESPACE_OID);
+	while ((entry = ReadDir(dir, "pg_tblspc")) != NULL)
+	{
+		Oid			tablespace = (Oid) strtoul(entry->d_name, NULL, 10);
+
+		if (OidIsValid(tablespace) && tablespace != MyDatabaseTableSpace)
+			FindFiles(list, tablespace);
+	}
+	FreeDir(dir);
+}
+
+/* May the transaction that made a file still commit?  After a crash its id may be another's: then the file waits. */
+static bool
+CreatorRuns(FullTransactionId xid)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+
+	return FullTransactionIdPrecedes(xid, next) &&
+		U64FromFullTransactionId(next) - U64FromFullTransactionId(xid) < UINT64CONST(0x80000000) &&
+		TransactionIdIsInProgress(XidFromFullTransactionId(xid));
+}
+
+/* Add the files that any version of a row of a catalog table names. */
+static void
+NameFiles(HTAB *named, const char *table, int anum_tablespace, int anum_filenode)
+{
+	Relation	rel = table_open(BucketCatalogOid(table), AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, SnapshotAny, 0, NULL);
+	HeapTuple	tuple;
+
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		FileLocator locator;
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		locator.tablespace = DatumGetObjectId(heap_getattr(tuple, anum_tablespace, RelationGetDescr(rel), &isnull));
+		locator.number = DatumGetObjectId(heap_getattr(tuple, anum_filenode, RelationGetDescr(rel), &isnull));
+		(void) hash_search(named, &locator, HASH_ENTER, NULL);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
 }
 
 /*
- * Files of one live table that neither catalog nor transaction names, and the
- * manifest rows of older tables of its oid.  Needs ShareLock.
+ * Files that no row names and whose creator is gone.  In this order: first the
+ * files are found, then it is asked whether their creators run, then the
+ * catalog is read.  What was committed in between is named by then.
  */
 static int64
-SweepTable(Oid relid)
+SweepOrphans(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(uint64), .entrysize = sizeof(uint64),
+	HASHCTL		ctl = {.keysize = sizeof(FileLocator), .entrysize = sizeof(FileLocator),
 	.hcxt = CurrentMemoryContext};
 	HTAB	   *named;
-	FoundList	found = {.elemsize = sizeof(FoundFile)};
-	char		path[MAXPGPATH];
+	FoundList	found = {0};
+	int			n = 0;
 	int64		removed = 0;
 
-	/* first the directory, then the catalog: what is committed in between is named */
-	snprintf(path, sizeof(path), "%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
-	DirectoryWalk(path, FindFile, &found);
-	ManifestDelete(relid, false, false);
-	if (found.n == 0)
+	FindAllFiles(&found);
+	for (int i = 0; i < found.n; i++)
+		if (!CreatorRuns(found.files[i].xid))
+			found.files[n++] = found.files[i];
+	if (n == 0)
 		return 0;
 
 	named = hash_create("bucketfdw named files", 1024, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	NameFiles(named, "manifest", Anum_manifest_file_ids, relid);
-	NameFiles(named, "dead_files", Anum_dead_file_ids, relid);
-
-	for (int i = 0; i < found.n; i++)
+	NameFiles(named, "manifest", Anum_manifest_tablespace, Anum_manifest_filenode);
+	NameFiles(named, "dead_files", Anum_dead_tablespace, Anum_dead_filenode);
+	for (int i = 0; i < n; i++)
 	{
-		FoundFile  *file = &((FoundFile *) found.elems)[i];
+		FileLocator locator = found.files[i].locator;
 
 		CHECK_FOR_INTERRUPTS();
-		if (hash_search(named, &file->file_id, HASH_FIND, NULL) != NULL ||
-			PendingHasFile(file->file_id))
-			continue;
-		DirectoryFilePath(path, MyDatabaseId, relid, file->file_id, file->first_bucket);
-		(void) DirectoryUnlink(path, WARNING, &removed);
+		if (hash_search(named, &locator, HASH_FIND, NULL) == NULL &&
+			!OidIsValid(BfFileOwner(locator.tablespace, locator.number)) &&
+			StoreDrop(locator, found.files[i].file_id))
+			removed++;
 	}
 	hash_destroy(named);
 	return removed;
 }
 
-/*
- * Everything about a table that is gone, also when another relation has its
- * oid now; its files are unlinked at commit.
- */
-static int64
-SweepDropped(Oid relid)
-{
-	FoundList	found = {.elemsize = sizeof(FoundFile)};
-	char		path[MAXPGPATH];
-
-	snprintf(path, sizeof(path), "%s/%u/%u", BF_DIRECTORY, MyDatabaseId, relid);
-	DirectoryWalk(path, FindFile, &found);
-	ManifestDelete(relid, true, true);
-	DeadFilesDelete(relid);
-	SpecDelete(relid);
-	StoreDropAtCommit(relid);
-	return found.n;
-}
-
-/* The tables that have a directory or a row in a catalog table, in order of oid. */
+/* The tables that have a row in a catalog table, in order of oid. */
 static List *
 KnownTables(void)
 {
 	static const char *const tables[] = {"spec", "manifest", "dead_files"};
-	FoundList	found = FindTables();
 	List	   *result = NIL;
 
-	for (int i = 0; i < found.n; i++)
-		result = lappend_oid(result, ((Oid *) found.elems)[i]);
 	for (int i = 0; i < lengthof(tables); i++)
 	{
 		CatalogScan scan;
@@ -293,52 +304,6 @@ WarnUnrecognized(Oid relid)
 			 errmsg("files of table \"%s\" are left alone", get_rel_name(relid)),
 			 errdetail("The catalog of bucketfdw names the table, but the handler of its foreign-data wrapper is not bucketfdw.handler."),
 			 errhint("Give the wrapper its handler back with ALTER FOREIGN DATA WRAPPER ... HANDLER bucketfdw.handler, or drop the table.")));
-}
-
-static bool
-DatabaseExists(Oid dboid)
-{
-	Relation	rel = table_open(DatabaseRelationId, AccessShareLock);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	ScanKeyData key;
-	SysScanDesc scan;
-	bool		exists;
-
-	ScanKeyInit(&key, Anum_pg_database_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(dboid));
-	scan = systable_beginscan(rel, DatabaseOidIndexId, true, snapshot, 1, &key);
-	exists = systable_getnext(scan) != NULL;
-	systable_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	table_close(rel, AccessShareLock);
-	return exists;
-}
-
-/*
- * Files of databases that were dropped.  Whoever writes files is connected to
- * a database whose creation is committed, so one that is not there after the
- * directory was listed is gone for good, unless its oid is given out again:
- * the lock keeps everybody from connecting to such a one.
- */
-static int64
-SweepDatabases(void)
-{
-	FoundList	databases = {.elemsize = sizeof(Oid)};
-	int64		removed = 0;
-
-	DirectoryWalk(BF_DIRECTORY, FindTable, &databases);
-	for (int i = 0; i < databases.n; i++)
-	{
-		Oid			dboid = ((Oid *) databases.elems)[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (dboid == MyDatabaseId || DatabaseExists(dboid))
-			continue;
-		LockSharedObject(DatabaseRelationId, dboid, 0, AccessExclusiveLock);
-		if (!DatabaseExists(dboid))
-			removed += DirectoryRemoveDatabase(dboid);
-		UnlockSharedObject(DatabaseRelationId, dboid, 0, AccessExclusiveLock);
-	}
-	return removed;
 }
 
 /* Error unless this library knows all columns and tables that may name files. */
@@ -380,40 +345,32 @@ StoreCleanup(void)
 		if (!ConditionalLockRelationOid(relid, ShareLock))
 			continue;
 		if (IsBucketTable(relid))
-			removed += SweepTable(relid);
+			(void) ManifestDelete(relid, false, false);
 		else if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && CatalogNamesTable(relid))
 			WarnUnrecognized(relid);
 		else
 		{
 			/* the lock is kept until the files are gone */
-			removed += SweepDropped(relid);
+			removed += CatalogForgetTable(relid);
 			continue;
 		}
 		UnlockRelationOid(relid, ShareLock);
 	}
-	removed += SweepDatabases();
+	removed += SweepOrphans();
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 	return removed;
 }
 
-/*
- * Called by the install script: files in this database's directory belong to
- * an earlier installation.  They are removed at commit, as its removal may be
- * part of this very transaction.
- */
+/* Called by the install script: what is there is of an earlier installation. */
 Datum
 bucketfdw_sweep_at_install(PG_FUNCTION_ARGS)
 {
-	FoundList	tables;
-
 	if (!creating_extension)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this function is for the installation script of bucketfdw")));
-	tables = FindTables();
-	for (int i = 0; i < tables.n; i++)
-		StoreDropAtCommit(((Oid *) tables.elems)[i]);
+	(void) SweepOrphans();
 	PG_RETURN_VOID();
 }

@@ -20,7 +20,7 @@ TempFileOpen(void)
 	ResourceOwner old = CurrentResourceOwner;
 	File		file;
 
-	StoreCheckSpace(InvalidOid, 0, true);
+	StoreCheckSpace(InvalidOid, InvalidOid, 0, true);
 	PrepareTempTablespaces();
 
 	/* a subtransaction's owner would close the file at its end */
@@ -44,7 +44,7 @@ TempFileWrite(File file, const char *data, Size len, off_t offset)
 	{
 		int			n;
 
-		StoreCheckSpace(InvalidOid, Min(len, MAX_IO_BYTES), false);
+		StoreCheckSpace(InvalidOid, InvalidOid, Min(len, MAX_IO_BYTES), false);
 		errno = 0;
 		n = FileWrite(file, unconstify(char *, data), Min(len, MAX_IO_BYTES), offset, WAIT_EVENT_BUFFILE_WRITE);
 		if (n <= 0)

@@ -21,7 +21,6 @@
 
 /* what make_corpus.c puts into its files */
 #define FILE_ID UINT64CONST(0x0123456789abcdef)
-#define DBOID	5
 #define RELID	16384
 
 static volatile uint32 checksum;
@@ -112,7 +111,7 @@ read_file(const char *data, size_t len)
 	uint64		bytes_read = 0;
 
 	MemorySourceInit(&source, data, len);
-	reader = FileReaderOpen(&source.source, FILE_ID, DBOID, RELID);
+	reader = FileReaderOpen(&source.source, FILE_ID, RELID);
 
 	/* the columns are all dropped: only the row types are looked at */
 	desc = CreateTemplateTupleDesc(1600);
@@ -187,7 +186,6 @@ repair(char *data, size_t len)
 	header.magic = BF_HEAD_MAGIC;
 	header.version = BF_FORMAT_VERSION;
 	header.file_id = FILE_ID;
-	header.dboid = DBOID;
 	header.relid = RELID;
 	header.crc = MemoryCrc(&header, offsetof(DiskHeader, crc));
 	memcpy(data, &header, sizeof(header));

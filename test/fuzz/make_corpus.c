@@ -81,7 +81,6 @@ write_seed(const Seed *seed, const char *folder)
 
 	memset(&options, 0, sizeof(options));
 	options.file_id = UINT64CONST(0x0123456789abcdef);
-	options.dboid = 5;
 	options.relid = 16384;
 	options.spec = spec;
 	options.desc = desc;

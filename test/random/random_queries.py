@@ -2,8 +2,10 @@
 """Random tables and queries, over bucketed tables and over heap copies of them; every difference is a failure.
 
 usage: random_queries.py [--seconds N] [--seed N] [--rounds N] [--enough N] [--all] [--shrink SECONDS]
+                         [--standby DIRECTORY]
 Connects as PGHOST, PGPORT and PGUSER say (a Unix socket, trust) and makes a database of its own.  --all goes on after a
-failure; without it the first one ends the run.  --enough ends it when so many queries have been compared."""
+failure; without it the first one ends the run.  --enough ends it when so many queries have been compared.
+--standby is the folder of the socket of a standby that has always replayed what is committed."""
 import argparse
 import collections
 import json
@@ -94,6 +96,7 @@ class Tester:
         self.must(c, f"CREATE DATABASE {self.database} TEMPLATE template0")
         c.close()
         self.c = Connection(self.database)
+        self.standby = None
         version = int(self.must(self.c, "SHOW server_version_num").rows[0][0])
         self.must(self.c, "CREATE EXTENSION bucketfdw")
         self.must(self.c, SETUP)
@@ -181,6 +184,21 @@ class Tester:
             raise Failure("difference", f"{len(expected.rows)} rows from the heap, {len(r.rows)} bucketed; missing {len(missing)}: {missing[:3]}; "
                           f"too many {len(extra)}: {extra[:3]}"[:1200] + ("" if missing or extra else "; the order differs"), mode, which)
 
+    def on_standby(self, query, expected):
+        """The query on the standby, in a few of the modes."""
+        if self.standby is None:
+            host, os.environ["PGHOST"] = os.environ["PGHOST"], self.args.standby
+            self.standby = Connection(self.database)
+            os.environ["PGHOST"] = host
+        primary, self.c = self.c, self.standby
+        try:
+            for mode in ("on", "force", "parallel"):
+                self.run_mode(query, expected, mode)
+        except Failure as e:
+            raise Failure(e.kind, "on the standby: " + str(e), None, e.which) from e
+        finally:
+            self.c = primary
+
     def run_mode(self, query, expected, mode):
         """The query on the bucketed tables under one mode's settings."""
         self.settings("b", MODES[mode])
@@ -248,6 +266,8 @@ class Tester:
                     if self.inside:
                         self.c.query("ROLLBACK TO q")
                     self.run_mode(query, expected, mode)
+            if self.args.standby and not self.inside:
+                self.on_standby(query, expected)
         except Slow:
             self.slow += 1
         finally:
@@ -482,6 +502,7 @@ def main():
     p.add_argument("--queries", type=int, default=30)
     p.add_argument("--shrink", type=float, default=60)
     p.add_argument("--all", action="store_true")
+    p.add_argument("--standby")
     args = p.parse_args()
     if args.seed is None:
         args.seed = random.randrange(1, 10 ** 6) * 1000

@@ -139,7 +139,6 @@ write_table(TestTable *table, MemorySink *sink, BfCompression compression, int b
 
 	memset(&options, 0, sizeof(options));
 	options.file_id = FILE_ID;
-	options.dboid = 5;
 	options.relid = 16384;
 	options.spec = make_spec(table, 64, nsort);
 	options.desc = table->desc;
@@ -351,7 +350,7 @@ compare_file(TestTable *table, const char *data, size_t len, int nruns)
 	uint64		bytes = 0;
 
 	MemorySourceInit(&source, data, len);
-	reader = FileReaderOpen(&source.source, FILE_ID, 5, 16384);
+	reader = FileReaderOpen(&source.source, FILE_ID, 16384);
 	FileReaderCheckColumns(reader, table->desc);
 	if (reader->nruns != nruns || reader->nrows != table->nrows || reader->ncols != table->ncols)
 		problem = "numbers of runs, rows, columns";
@@ -737,7 +736,7 @@ test_large(void)
 	problem = compare_file(table, sink.data, sink.len, 2);
 	ShimOk(problem == NULL, "a value of 100 MB: %s", problem ? problem : "identical");
 	MemorySourceInit(&source, sink.data, sink.len);
-	reader = FileReaderOpen(&source.source, FILE_ID, 5, 16384);
+	reader = FileReaderOpen(&source.source, FILE_ID, 16384);
 	ShimOk(source.reads <= 2, "a file is opened with %d reads", (int) source.reads);
 	/* 0-2, 3, 4-10, 11, 12, 13-19 and 20-39 */
 	ShimOk(reader->nblocks == 7 && reader->blocks[1].nrows == 1, "blocks end at 8 MB: %d blocks", reader->nblocks);
@@ -804,7 +803,7 @@ read_all(const char *data, size_t len)
 		uint64		bytes_read = 0;
 
 		MemorySourceInit(&source, data, len);
-		reader = FileReaderOpen(&source.source, FILE_ID, 5, 16384);
+		reader = FileReaderOpen(&source.source, FILE_ID, 16384);
 		for (int b = 0; b < reader->nblocks; b++)
 		{
 			for (int c = 0; c < reader->ncols; c++)
@@ -1004,14 +1003,14 @@ test_identity(void)
 
 	table_fill(table, 10, SHAPE_SORTED, 0);
 	write_table(table, &sink, BF_COMPRESS_NONE, 8192, 1, 1, NULL);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		MemoryContext old = CurrentMemoryContext;
 
 		MemorySourceInit(&source, sink.data, sink.len);
 		PG_TRY();
 		{
-			FileReaderOpen(&source.source, i == 0 ? 1 : FILE_ID, i == 1 ? 6 : 5, i == 2 ? 1 : 16384);
+			FileReaderOpen(&source.source, i == 0 ? 1 : FILE_ID, i == 1 ? 1 : 16384);
 		}
 		PG_CATCH();
 		{
@@ -1025,7 +1024,7 @@ test_identity(void)
 		}
 		PG_END_TRY();
 	}
-	ShimOk(seen == 3, "a file of another id, database or table is refused");
+	ShimOk(seen == 2, "a file of another id or table is refused");
 	ShimOk(source.reads == 1, "a small file is opened with one read");
 	free(sink.data);
 }
@@ -1090,7 +1089,7 @@ test_columns(void)
 	register_row_types(VARCHAROID, 14, 2, false, INT4OID);
 	write_table(table, &sink, BF_COMPRESS_NONE, 8192, 1, 1, NULL);
 	MemorySourceInit(&source, sink.data, sink.len);
-	reader = FileReaderOpen(&source.source, FILE_ID, 5, 16384);
+	reader = FileReaderOpen(&source.source, FILE_ID, 16384);
 
 	ShimOk(check_columns(reader, desc) == 0, "unchanged row types");
 	register_row_types(VARCHAROID, 14, 3, false, INT4OID);
@@ -1141,7 +1140,7 @@ test_storage(void)
 	TupleDescAttr(table->desc, 2)->attstorage = TYPSTORAGE_PLAIN;
 	write_table(table, &sink, BF_COMPRESS_LZ4, 8192, 1, 1, NULL);
 	MemorySourceInit(&source, sink.data, sink.len);
-	reader = FileReaderOpen(&source.source, FILE_ID, 5, 16384);
+	reader = FileReaderOpen(&source.source, FILE_ID, 16384);
 	ShimOk(reader->ncols == 3 && FileReaderFindColumn(reader, 2) == -1, "a dropped column is not stored");
 	FileReaderDecode(reader, 0, 1, buffer, &vector, &bytes_read);
 	for (int i = 0; i < reader->blocks[0].nrows; i++)

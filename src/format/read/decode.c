@@ -6,7 +6,6 @@
 
 #include "format/codec.h"
 #include "format/read/reader_private.h"
-#include "port/pg_crc32c.h"
 
 struct ColumnBuffer
 {
@@ -177,16 +176,11 @@ ChunkRead(FileReader *reader, int block, int col, const DiskChunk *chunk,
 	FileSource *source = reader->source;
 	char	   *data = ByteBufferPrepare(raw, chunk->raw_len);
 	char	   *stored = data;
-	pg_crc32c	crc;
 	const char *problem;
 
 	if (chunk->codec != BF_COMPRESS_NONE)
 		stored = ByteBufferPrepare(&scratch->stored, chunk->stored_len);
-	source->read(source, stored, chunk->stored_len, chunk->offset);
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, stored, chunk->stored_len);
-	FIN_CRC32C(crc);
-	if (!EQ_CRC32C(crc, chunk->crc))
+	if (!FileReadSummed(source, stored, chunk->stored_len, chunk->offset, chunk->crc))
 		FileReaderCorrupt(reader, block, col, chunk->offset, "checksum does not match");
 	if (chunk->codec != BF_COMPRESS_NONE)
 	{

@@ -12,7 +12,6 @@
 #include "format/read/reader_private.h"
 #include "format/stats/stat_value.h"
 #include "miscadmin.h"
-#include "port/pg_crc32c.h"
 
 /* the first read at the end of a file: the footer of most files fits */
 #define TAIL_READ_BYTES (32 * 1024)
@@ -43,12 +42,7 @@ too_new(FileReader *reader, const char *what, uint32 number)
 static bool
 crc_matches(const void *data, size_t len, uint32 expected)
 {
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, data, len);
-	FIN_CRC32C(crc);
-	return EQ_CRC32C(crc, expected);
+	return FileChecksum(data, len) == expected;
 }
 
 static void
@@ -70,7 +64,7 @@ check_tail(FileReader *reader, const DiskTail *tail, uint64 file_id)
 }
 
 static void
-check_header(FileReader *reader, const DiskHeader *header, uint64 file_id, Oid dboid, Oid relid)
+check_header(FileReader *reader, const DiskHeader *header, uint64 file_id, Oid relid)
 {
 	if (header->magic != BF_HEAD_MAGIC)
 		corrupt(reader, "the file does not begin as a file of bucketfdw");
@@ -80,13 +74,12 @@ check_header(FileReader *reader, const DiskHeader *header, uint64 file_id, Oid d
 		too_new(reader, "format version", header->version);
 	if (header->length < sizeof(DiskHeader) || header->length > reader->priv->footer_offset)
 		corrupt(reader, "length of the header is invalid");
-	if (header->file_id != file_id || header->dboid != dboid || header->relid != relid)
-		corrupt(reader, psprintf("the file belongs to table %u of database %u (file id %016llx), not to table %u of database %u (file id %016llx)",
-								 header->relid, header->dboid, (unsigned long long) header->file_id,
-								 relid, dboid, (unsigned long long) file_id));
+	if (header->file_id != file_id || header->relid != relid)
+		corrupt(reader, psprintf("the file belongs to table %u (file id %016llx), not to table %u (file id %016llx)",
+								 header->relid, (unsigned long long) header->file_id,
+								 relid, (unsigned long long) file_id));
 	reader->priv->header_length = header->length;
 	reader->file_id = file_id;
-	reader->dboid = dboid;
 	reader->relid = relid;
 }
 
@@ -305,7 +298,7 @@ read_runs(FileReader *reader, const Section *section)
 }
 
 void
-FooterRead(FileReader *reader, uint64 file_id, Oid dboid, Oid relid)
+FooterRead(FileReader *reader, uint64 file_id, Oid relid)
 {
 	FileSource *source = reader->source;
 	FileReaderPrivate *priv = reader->priv;
@@ -321,6 +314,11 @@ FooterRead(FileReader *reader, uint64 file_id, Oid dboid, Oid relid)
 	end = palloc(got);
 	source->read(source, end, got, source->size - got);
 	memcpy(&tail, end + got - sizeof(tail), sizeof(tail));
+	if (source->read_again != NULL && !crc_matches(&tail, offsetof(DiskTail, crc), tail.crc))
+	{
+		source->read_again(source, end, got, source->size - got);
+		memcpy(&tail, end + got - sizeof(tail), sizeof(tail));
+	}
 	check_tail(reader, &tail, file_id);
 	priv->footer_offset = tail.footer_offset;
 
@@ -328,15 +326,16 @@ FooterRead(FileReader *reader, uint64 file_id, Oid dboid, Oid relid)
 		memcpy(&header, end, sizeof(header));
 	else
 		source->read(source, &header, sizeof(header), 0);
-	check_header(reader, &header, file_id, dboid, relid);
+	check_header(reader, &header, file_id, relid);
 
 	priv->footer = MemoryContextAllocHuge(reader->cxt, tail.footer_length + BF_SLACK);
 	if (tail.footer_offset >= source->size - got)
 		memcpy(priv->footer, end + (tail.footer_offset - (source->size - got)), tail.footer_length);
 	else
-		source->read(source, priv->footer, tail.footer_length, tail.footer_offset);
+		memset(priv->footer, 0, tail.footer_length);
 	pfree(end);
-	if (!crc_matches(priv->footer, tail.footer_length, tail.footer_crc))
+	if (!crc_matches(priv->footer, tail.footer_length, tail.footer_crc) &&
+		!FileReadSummed(source, priv->footer, tail.footer_length, tail.footer_offset, tail.footer_crc))
 		FileReaderCorrupt(reader, -1, -1, tail.footer_offset, "checksum of the footer does not match");
 	if (tail.footer_length % 8 != 0)
 		FileReaderCorrupt(reader, -1, -1, tail.footer_offset, "length of the footer is invalid");

@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 
 FileReader *
-FileReaderOpen(FileSource *source, uint64 file_id, Oid dboid, Oid relid)
+FileReaderOpen(FileSource *source, uint64 file_id, Oid relid)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw file reader",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -24,7 +24,7 @@ FileReaderOpen(FileSource *source, uint64 file_id, Oid dboid, Oid relid)
 	reader->priv = palloc0(sizeof(FileReaderPrivate));
 	PG_TRY();
 	{
-		FooterRead(reader, file_id, dboid, relid);
+		FooterRead(reader, file_id, relid);
 	}
 	PG_CATCH();
 	{

@@ -17,7 +17,6 @@ typedef struct FileReader
 {
 	FileSource *source;
 	uint64		file_id;
-	Oid			dboid;
 	Oid			relid;
 	BucketSpec *spec;			/* as the file was written */
 	int			ncols;
@@ -35,7 +34,7 @@ typedef struct FileReader
  * Open: reads and checks header, tail and footer.  The ids of the file must
  * be the ones given.  State lives in a new child of the current context.
  */
-extern FileReader *FileReaderOpen(FileSource *source, uint64 file_id, Oid dboid, Oid relid);
+extern FileReader *FileReaderOpen(FileSource *source, uint64 file_id, Oid relid);
 extern void FileReaderClose(FileReader *reader);
 
 /*

@@ -39,6 +39,6 @@ extern const char *ChunkRead(FileReader *reader, int block, int col, const DiskC
 							 ByteBuffer *raw, ColumnScratch *scratch);
 
 /* Read and check header, tail and footer; fills everything in reader. */
-extern void FooterRead(FileReader *reader, uint64 file_id, Oid dboid, Oid relid);
+extern void FooterRead(FileReader *reader, uint64 file_id, Oid relid);
 
 #endif							/* BF_READER_PRIVATE_H */

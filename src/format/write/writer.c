@@ -14,7 +14,6 @@
 #include "format/write/block_builder.h"
 #include "format/write/writer.h"
 #include "miscadmin.h"
-#include "port/pg_crc32c.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -58,17 +57,6 @@ write_bytes(FileWriter *writer, const void *data, size_t len)
 {
 	writer->sink->write(writer->sink, data, len);
 	writer->position += len;
-}
-
-static uint32
-crc_of(const void *data, size_t len)
-{
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, data, len);
-	FIN_CRC32C(crc);
-	return crc;
 }
 
 /* The columns to store: not dropped, not virtual generated. */
@@ -158,9 +146,9 @@ FileWriterCreate(FileSink *sink, const FileWriterOptions *options)
 	header.version = BF_FORMAT_VERSION;
 	header.length = sizeof(header);
 	header.file_id = options->file_id;
-	header.dboid = options->dboid;
+	header.xid = U64FromFullTransactionId(options->xid);
 	header.relid = options->relid;
-	header.crc = crc_of(&header, offsetof(DiskHeader, crc));
+	header.crc = FileChecksum(&header, offsetof(DiskHeader, crc));
 	write_bytes(writer, &header, sizeof(header));
 	return writer;
 }
@@ -218,7 +206,7 @@ write_chunk(FileWriter *writer, int col)
 		}
 		chunk.offset = writer->position;
 		chunk.stored_len = bytes->len;
-		chunk.crc = crc_of(bytes->data, bytes->len);
+		chunk.crc = FileChecksum(bytes->data, bytes->len);
 		write_bytes(writer, bytes->data, bytes->len);
 		write_bytes(writer, zeros, BF_ALIGN8(bytes->len) - bytes->len);
 	}
@@ -379,8 +367,8 @@ FileWriterFinish(FileWriter *writer)
 	tail.footer_length = footer->len;
 	tail.file_id = writer->file_id;
 	tail.version = BF_FORMAT_VERSION;
-	tail.footer_crc = crc_of(footer->data, footer->len);
-	tail.crc = crc_of(&tail, offsetof(DiskTail, crc));
+	tail.footer_crc = FileChecksum(footer->data, footer->len);
+	tail.crc = FileChecksum(&tail, offsetof(DiskTail, crc));
 	tail.magic = BF_TAIL_MAGIC;
 	write_bytes(writer, footer->data, footer->len);
 	write_bytes(writer, &tail, sizeof(tail));

@@ -7,6 +7,7 @@
 
 #include "access/tupdesc.h"
 #include "format/file_io.h"
+#include "access/transam.h"
 #include "format/stats/column_stats.h"
 #include "spec/bucket_spec.h"
 
@@ -15,7 +16,7 @@ typedef struct FileWriter FileWriter;
 typedef struct FileWriterOptions
 {
 	uint64		file_id;
-	Oid			dboid;
+	FullTransactionId xid;		/* for the sweep of files of crashed transactions */
 	Oid			relid;
 	const BucketSpec *spec;
 	TupleDesc	desc;			/* columns of the table; dropped and virtual generated ones are not stored */

@@ -86,10 +86,8 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	old = MemoryContextSwitchTo(cxt);
 	file = palloc0(sizeof(LeafFile));
 	file->cxt = cxt;
-	file->source = StoreOpen(RelationGetRelid(leaf->rel), RelationGetRelationName(leaf->rel),
-							 mf->file_id, mf->first_bucket);
-	file->reader = FileReaderOpen(file->source, mf->file_id, MyDatabaseId,
-								  RelationGetRelid(leaf->rel));
+	file->source = StoreOpen(RelationGetRelid(leaf->rel), RelationGetRelationName(leaf->rel), mf);
+	file->reader = FileReaderOpen(file->source, mf->file_id, RelationGetRelid(leaf->rel));
 	CheckFileAgainstManifest(leaf, file, fileno);
 	if (FileReaderColumnsDiffer(file->reader, desc))
 		ManifestCheckReplaced(leaf->rel, mf->file_id);

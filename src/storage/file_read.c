@@ -1,0 +1,299 @@
+/*
+ * file_read.c
+ *	  Read a file past shared buffers, where its pages prove themselves.
+ *
+ * A page of ours has two versions: not there, and final.  So what is read from
+ * disk is final if its header is.  Anything else may stand in shared buffers
+ * only (on a standby, after a crash) and is read through them.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "access/xlog.h"
+#include "common/relpath.h"
+#include "compat.h"
+#include "storage/bufmgr.h"
+#include "storage/fd.h"
+#include "storage/file_image.h"
+#include "storage/file_store.h"
+#include "storage/page.h"
+#include "storage/smgr.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+/* pages read at once */
+#define READ_PAGES 16
+
+typedef struct StoreSource
+{
+	FileSource	source;			/* must be first */
+	uint64		file_id;
+	Oid			database;		/* whose the manifest row was when it was written */
+	BfRelLocator rel;
+	BlockNumber nblocks;
+	int			nsegments;
+	File	   *segments;		/* -1: not open */
+	MemoryContextCallback callback;
+} StoreSource;
+
+/* What pages are read to; one serves all, as it is used within a call. */
+static char *
+PageBuffer(void)
+{
+	static char *buffer = NULL;
+
+	if (buffer == NULL)
+		buffer = (char *) TYPEALIGN(BF_PAGE_ALIGN,
+									MemoryContextAlloc(TopMemoryContext, READ_PAGES * BLCKSZ + BF_PAGE_ALIGN));
+	return buffer;
+}
+
+static void
+MissingFile(const StoreSource *file)
+{
+	bool		copied = file->database != MyDatabaseId;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FILE),
+			 errmsg("file \"%s\" of bucketed table \"%s\" is missing",
+					file->source.path, file->source.relname),
+			 copied ? errdetail("The catalog rows were copied with the database from the one with OID %u, by CREATE DATABASE with STRATEGY wal_log, which copies no files of bucketed tables.",
+								file->database) : 0,
+			 copied ? errhint("Copy the database with STRATEGY file_copy, or TRUNCATE the table and load it again.") :
+			 errhint("After pg_upgrade, run bucketfdw_pg_upgrade; else restore the file from a backup, or TRUNCATE the table and load it again.")));
+}
+
+static void
+DamagedBlock(const StoreSource *file, BlockNumber block)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("block %u of file \"%s\" of bucketed table \"%s\" is missing or damaged",
+					block, file->source.path, file->source.relname),
+			 errhint("Run bucketfdw.verify('%s') and restore the file from a backup.",
+					 file->source.relname)));
+}
+
+/* The descriptor of a segment, or -1 if the file does not exist. */
+static File
+OpenSegment(StoreSource *file, int segment)
+{
+	const char *path = file->source.path;
+
+	if (file->segments[segment] >= 0)
+		return file->segments[segment];
+	if (segment > 0)
+		path = psprintf("%s.%d", path, segment);
+	file->segments[segment] = PathNameOpenFile(path, O_RDONLY | PG_BINARY);
+	if (file->segments[segment] < 0 && errno != ENOENT)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" of bucketed table \"%s\": %m",
+						path, file->source.relname)));
+	return file->segments[segment];
+}
+
+/* Part of a block's payload through shared buffers. */
+static void
+ReadBuffered(StoreSource *file, BlockNumber block, char *dest, int skip, int n)
+{
+	SMgrRelation smgr = BfSmgrOpen(file->rel);
+	Buffer		buffer;
+	const char *page;
+	bool		ours;
+
+	if (!smgrexists(smgr, MAIN_FORKNUM))
+		MissingFile(file);
+	if (block >= smgrnblocks(smgr, MAIN_FORKNUM))
+		DamagedBlock(file, block);
+	buffer = ReadBufferWithoutRelcache(file->rel, MAIN_FORKNUM, block, RBM_NORMAL, NULL, true);
+
+	/* what is there does not change, so a pin is enough */
+	page = BufferGetPage(buffer);
+	ours = PageIsOurs(page, file->file_id, block);
+	if (ours)
+		memcpy(dest, page + BLCKSZ - PAGE_PAYLOAD + skip, n);
+	ReleaseBuffer(buffer);
+	if (!ours)
+		DamagedBlock(file, block);
+}
+
+/* Read pages of one segment as they are on disk; returns how many are there whole. */
+static int
+ReadPages(StoreSource *file, BlockNumber first, int n, char *pages)
+{
+	File		segment = OpenSegment(file, first / RELSEG_SIZE);
+	off_t		offset = (off_t) (first % RELSEG_SIZE) * BLCKSZ;
+	int			got;
+
+	if (segment < 0)
+		return 0;
+	got = FileRead(segment, pages, n * BLCKSZ, offset, WAIT_EVENT_DATA_FILE_READ);
+	if (got < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read file \"%s\" of bucketed table \"%s\": %m",
+						FilePathName(segment), file->source.relname)));
+	return got / BLCKSZ;
+}
+
+/* FileSource's read, and read_again, which takes nothing from disk itself */
+static void
+ReadPayload(StoreSource *file, char *dest, size_t len, uint64 offset, bool direct)
+{
+	BlockNumber block = (BlockNumber) (offset / PAGE_PAYLOAD);
+	int			skip = (int) (offset % PAGE_PAYLOAD);
+	char	   *pages = PageBuffer();
+
+	while (len > 0)
+	{
+		int			want = (int) Min((len + skip + PAGE_PAYLOAD - 1) / PAGE_PAYLOAD, READ_PAGES);
+		int			got;
+
+		if (block >= file->nblocks)
+			DamagedBlock(file, block);
+		want = Min(want, RELSEG_SIZE - (int) (block % RELSEG_SIZE));
+		got = direct ? ReadPages(file, block, want, pages) : 0;
+		for (int i = 0; i < want; i++, block++)
+		{
+			const char *page = pages + i * BLCKSZ;
+			int			n = (int) Min(len, (size_t) (PAGE_PAYLOAD - skip));
+
+			if (i < got && PageIsOurs(page, file->file_id, block))
+				memcpy(dest, page + BLCKSZ - PAGE_PAYLOAD + skip, n);
+			else
+				ReadBuffered(file, block, dest, skip, n);
+			dest += n;
+			len -= n;
+			skip = 0;
+		}
+	}
+}
+
+static void
+StoreRead(FileSource *source, void *buf, size_t len, uint64 offset)
+{
+	ReadPayload((StoreSource *) source, buf, len, offset, true);
+}
+
+static void
+StoreReadAgain(FileSource *source, void *buf, size_t len, uint64 offset)
+{
+	ReadPayload((StoreSource *) source, buf, len, offset, false);
+}
+
+/* Memory context callback: the descriptors go with the memory. */
+static void
+CloseSource(void *arg)
+{
+	StoreSource *file = arg;
+
+	for (int i = 0; i < file->nsegments; i++)
+	{
+		if (file->segments[i] >= 0)
+			FileClose(file->segments[i]);
+		file->segments[i] = -1;
+	}
+}
+
+static StoreSource *
+MakeSource(FileLocator locator, uint64 file_id, uint64 bytes)
+{
+	StoreSource *file = palloc0(sizeof(StoreSource));
+
+	file->source.read = StoreRead;
+	file->source.read_again = StoreReadAgain;
+	file->source.path = StorePath(locator);
+	file->source.size = bytes;
+	file->file_id = file_id;
+	file->database = MyDatabaseId;
+	file->rel = FileRelLocator(locator);
+	file->nblocks = PagesOf(bytes);
+	file->nsegments = Max((file->nblocks + RELSEG_SIZE - 1) / RELSEG_SIZE, 1);
+	file->segments = palloc(file->nsegments * sizeof(File));
+	for (int i = 0; i < file->nsegments; i++)
+		file->segments[i] = -1;
+	file->callback.func = CloseSource;
+	file->callback.arg = file;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &file->callback);
+	return file;
+}
+
+FileSource *
+StoreOpen(Oid relid, const char *relname, const ManifestFile *want)
+{
+	FileImage  *image = ImageFind(relid, want->file_id);
+	StoreSource *file;
+
+	if (image != NULL)
+		return ImageOpen(image, relname);
+	file = MakeSource(want->locator, want->file_id, want->bytes);
+	file->source.relname = pstrdup(relname);
+	file->database = want->database;
+	if (OpenSegment(file, 0) < 0)
+		MissingFile(file);
+	return &file->source;
+}
+
+/* The memory stays, as its context still points to the callback. */
+void
+StoreClose(FileSource *source)
+{
+	if (source->read == StoreRead)
+		CloseSource(source);
+}
+
+void
+StoreVerifyPages(FileSource *source, FileSink *sink)
+{
+	StoreSource *file = (StoreSource *) source;
+	char	   *pages = PageBuffer();
+
+	for (BlockNumber first = 0; source->read == StoreRead && first < file->nblocks;)
+	{
+		int			want = (int) Min(file->nblocks - first, READ_PAGES);
+		int			got;
+
+		CHECK_FOR_INTERRUPTS();
+		want = Min(want, RELSEG_SIZE - (int) (first % RELSEG_SIZE));
+		got = ReadPages(file, first, want, pages);
+		for (int i = 0; i < want; i++, first++)
+		{
+			char	   *page = pages + i * BLCKSZ;
+			char	   *payload = page + BLCKSZ - PAGE_PAYLOAD;
+
+			/* a standby's checkpointer may be writing it: the buffer manager knows */
+			if (i >= got || !PageIsOurs(page, file->file_id, first) ||
+				!BfPageIsVerified((Page) page, first))
+				ReadBuffered(file, first, payload, 0, PAGE_PAYLOAD);
+			if (sink != NULL)
+				sink->write(sink, payload, Min(PAGE_PAYLOAD, source->size - (uint64) first * PAGE_PAYLOAD));
+		}
+	}
+}
+
+StoreFound
+StoreLookAt(FileLocator locator, uint64 file_id)
+{
+	StoreSource *file = MakeSource(locator, file_id, 1);
+	SMgrRelation smgr = BfSmgrOpen(file->rel);
+	StoreFound	result = STORE_FOREIGN;
+
+	if (!smgrexists(smgr, MAIN_FORKNUM))
+		result = STORE_MISSING;
+	else if (ReadPages(file, 0, 1, PageBuffer()) == 1 && !PageIsNew((Page) PageBuffer()))
+		result = PageIsOurs(PageBuffer(), file_id, 0) ? STORE_OURS : STORE_FOREIGN;
+	else if (smgrnblocks(smgr, MAIN_FORKNUM) > 0)
+	{
+		/* it may have been replayed and not written yet */
+		Buffer		buffer = ReadBufferWithoutRelcache(file->rel, MAIN_FORKNUM, 0, RBM_NORMAL, NULL, true);
+
+		if (PageIsOurs(BufferGetPage(buffer), file_id, 0))
+			result = STORE_OURS;
+		ReleaseBuffer(buffer);
+	}
+	CloseSource(file);
+	smgrclose(smgr);
+	return result;
+}
