@@ -14,6 +14,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/pg_tablespace_d.h"
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"
@@ -203,7 +204,20 @@ CreatorRuns(FullTransactionId xid)
 		TransactionIdIsInProgress(XidFromFullTransactionId(xid));
 }
 
-/* Add the files that any version of a row of a catalog table names. */
+/*
+ * Is a row undone?  What its transaction made was dropped with it, or left by
+ * a crash; until vacuum comes the row itself is there.
+ */
+static bool
+IsUndone(HeapTupleHeader row)
+{
+	TransactionId xmin = HeapTupleHeaderGetXmin(row);
+
+	return !HeapTupleHeaderXminCommitted(row) && !TransactionIdIsCurrentTransactionId(xmin) &&
+		!TransactionIdIsInProgress(xmin) && !TransactionIdDidCommit(xmin);
+}
+
+/* Add the files that any version of a row of a catalog table names, deleted ones included. */
 static void
 NameFiles(HTAB *named, const char *table, int anum_tablespace, int anum_filenode)
 {
@@ -217,6 +231,8 @@ NameFiles(HTAB *named, const char *table, int anum_tablespace, int anum_filenode
 		bool		isnull;
 
 		CHECK_FOR_INTERRUPTS();
+		if (IsUndone(tuple->t_data))
+			continue;
 		locator.tablespace = DatumGetObjectId(heap_getattr(tuple, anum_tablespace, RelationGetDescr(rel), &isnull));
 		locator.number = DatumGetObjectId(heap_getattr(tuple, anum_filenode, RelationGetDescr(rel), &isnull));
 		(void) hash_search(named, &locator, HASH_ENTER, NULL);
