@@ -2,6 +2,7 @@
 
 use strict;
 use warnings;
+use BucketFiles;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -18,41 +19,19 @@ $node->safe_psql('postgres', q{
 	INSERT INTO u SELECT i, md5(i::text) FROM generate_series(1, 10000) i;
 });
 
-# Files of the database on disk, and those the catalog names.
-sub on_disk
-{
-	my $dir = $node->data_dir . '/bucketfdw';
-	return scalar(grep { -f } glob("$dir/*/*/*"));
-}
-
-sub named
-{
-	return $node->safe_psql('postgres', 'SELECT count(*) FROM bucketfdw.files');
-}
-
 # Run SQL in a session of its own; returns when a condition holds.
 sub in_background
 {
 	my ($sql, $until) = @_;
-	my $file = $node->basedir . '/background.sql';
+	my $session = background($node, 'background', $sql);
 
-	append_to_file($file, '');
-	truncate($file, 0);
-	append_to_file($file, $sql);
-	my $session = IPC::Run::start(
-		[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', $file ],
-		'<', '/dev/null', '>', "$file.out", '2>', "$file.err");
-	for my $i (1 .. 600)
-	{
-		last if $until->();
-		select(undef, undef, undef, 0.1);
-	}
+	until_true($until, $sql);
 	return $session;
 }
 
 my $answer = $node->safe_psql('postgres', 'SELECT count(*), sum(k), md5(string_agg(v, $$$$ ORDER BY k)) FROM t');
-my $before = on_disk();
-is($before, named(), 'every file is named before the crash');
+my $before = on_disk($node);
+is($before, files_named($node), 'every file is named before the crash');
 
 # Kill the server at once, the backend of a busy session too: it would not
 # notice the death of its parent.
@@ -96,8 +75,8 @@ $session = in_background(q{
 		END LOOP;
 	END
 	$$},
-	sub { on_disk() > $before + 5 });
-cmp_ok(on_disk(), '>', $before, 'the load writes files');
+	sub { on_disk($node) > $before + 5 });
+cmp_ok(on_disk($node), '>', $before, 'the load writes files');
 kill_server($session);
 is($node->safe_psql('postgres', 'SELECT count(*), sum(k), md5(string_agg(v, $$$$ ORDER BY k)) FROM t'),
 	$answer, 'rows as before after kill -9 while files were written');
@@ -110,22 +89,21 @@ $session = in_background(q{
 	INSERT INTO n SELECT generate_series(1, 300000);
 	SELECT count(*) FROM t, (SELECT count(*) FROM n) c;
 	TRUNCATE u;
-	CREATE TABLE marker (a int);
 	SELECT pg_sleep(600);
 	COMMIT;
 }, sub {
 	$node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) eq '1';
 });
-ok(on_disk() > named(), 'files of the open transaction are on disk');
+ok(on_disk($node) > files_named($node), 'files of the open transaction are on disk');
 kill_server($session);
 is($node->safe_psql('postgres', 'SELECT count(*), sum(k), md5(string_agg(v, $$$$ ORDER BY k)) FROM t'),
 	$answer, 'rows as before after kill -9 of an open transaction');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM u'), '10000', 'TRUNCATE was not committed');
-ok(on_disk() > named(), 'orphans are left by the crash');
+ok(on_disk($node) > files_named($node), 'orphans are left by the crash');
 cmp_ok($node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()'), '>', 0, 'cleanup() finds them');
-is(on_disk(), named(), 'no file is left over after cleanup()');
+is(on_disk($node), files_named($node), 'no file is left over after cleanup()');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM bucketfdw.verify()'), '0', 'files are sound');
-is(scalar(grep { -d } glob($node->data_dir . '/bucketfdw/*/*')), 2, 'no directory is left over');
+is(join(',', nobodys($node)), '', 'nor any other file');
 
 # a backend that is killed takes the others down, and nothing else
 $session = in_background(q{
@@ -150,13 +128,13 @@ for my $i (1 .. 600)
 is($node->safe_psql('postgres', 'SELECT count(*), sum(k), md5(string_agg(v, $$$$ ORDER BY k)) FROM t'),
 	$answer, 'rows as before after kill -9 of a backend');
 $node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()');
-is(on_disk(), named(), 'no file is left over');
+is(on_disk($node), files_named($node), 'no file is left over');
 
 # a cancelled load cleans up by itself
 my ($ret, $stdout, $stderr) = $node->psql('postgres',
 	q{SET statement_timeout = '1s'; INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100000000) i});
 like($stderr, qr/canceling statement/, 'load is cancelled');
-is(on_disk(), named(), 'a cancelled load leaves no file');
+is(on_disk($node), files_named($node), 'a cancelled load leaves no file');
 is($node->safe_psql('postgres', 'SELECT count(*), sum(k), md5(string_agg(v, $$$$ ORDER BY k)) FROM t'),
 	$answer, 'rows as before');
 

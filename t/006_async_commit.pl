@@ -1,7 +1,8 @@
-# No file is unlinked for a commit that a crash loses.
+# Files and rows stay together when a crash loses commits.
 
 use strict;
 use warnings;
+use BucketFiles;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -55,8 +56,7 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM t WHERE v = 'old'}), '100
 like($node->safe_psql('postgres', q{SELECT count(*) FROM t WHERE v = 'new'}), qr/^(0|1000)$/, 'new rows all or none');
 $node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM bucketfdw.verify()'), '0', 'sound');
-my $files = () = glob($node->data_dir . '/bucketfdw/*/*/*');
-is($files, $node->safe_psql('postgres', 'SELECT count(*) FROM bucketfdw.files'), 'no file is left over');
+is(on_disk($node), files_named($node), 'no file is left over');
 $node->stop;
 
 done_testing();

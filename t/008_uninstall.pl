@@ -2,6 +2,7 @@
 
 use strict;
 use warnings;
+use BucketFiles;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -10,7 +11,6 @@ my $node = PostgreSQL::Test::Cluster->new('uninstall');
 $node->init;
 $node->append_conf('postgresql.conf', 'bucketfdw.min_free_space = 0');
 $node->start;
-my $dir = $node->data_dir . '/bucketfdw';
 my $tables = q{
 	CREATE FOREIGN TABLE t (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
 	INSERT INTO t SELECT i, 'v' FROM generate_series(1, 100) i;
@@ -18,17 +18,13 @@ my $tables = q{
 	INSERT INTO u SELECT i, 'v' FROM generate_series(1, 100) i;
 	TRUNCATE u;
 };
-sub on_disk
-{
-	return scalar(my @files = glob("$dir/*/*/*"));
-}
 
 # in order: tables first
 $node->safe_psql('postgres', "CREATE EXTENSION bucketfdw; $tables");
 my ($ret, $out, $err) = $node->psql('postgres', 'DROP EXTENSION bucketfdw');
 like($err, qr/cannot drop extension bucketfdw because other objects depend on it/, 'DROP EXTENSION refuses');
 $node->safe_psql('postgres', 'DROP FOREIGN TABLE t, u; DROP EXTENSION bucketfdw');
-ok(!-e $dir, 'no directory is left');
+is(join(',', on_disk($node)), '', 'no file is left');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_event_trigger}), '0', 'no trigger is left');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_namespace WHERE nspname = 'bucketfdw'}), '0', 'no schema is left');
 
@@ -36,25 +32,23 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_namespace WHERE nspnam
 $node->safe_psql('postgres', "CREATE EXTENSION bucketfdw; $tables");
 $node->safe_psql('postgres', 'CREATE DATABASE neighbour');
 $node->safe_psql('neighbour', "CREATE EXTENSION bucketfdw; $tables");
-my $neighbour = $node->safe_psql('postgres', q{SELECT oid FROM pg_database WHERE datname = 'neighbour'});
-my $own = $node->safe_psql('postgres', q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
 $node->safe_psql('postgres', 'DROP EXTENSION bucketfdw CASCADE');
-ok(-d "$dir/$own", 'files are left after CASCADE');
+cmp_ok(on_disk($node), '>', 0, 'files are left after CASCADE');
 $node->safe_psql('postgres', 'CREATE EXTENSION bucketfdw');
-ok(!-e "$dir/$own", 'the next installation removes them');
-ok(-d "$dir/$neighbour", 'but not those of another database');
+is(join(',', on_disk($node)), '', 'the next installation removes them');
+cmp_ok(on_disk($node, 'neighbour'), '>', 0, 'but not those of another database');
 is($node->safe_psql('neighbour', 'SELECT count(*) FROM t'), '100', 'which reads as before');
 
 # not before the removal of the old one is committed
 $node->safe_psql('postgres', $tables);
-my $files = on_disk();
+my $files = on_disk($node);
 $node->safe_psql('postgres', q{
 	BEGIN;
 	DROP EXTENSION bucketfdw CASCADE;
 	CREATE EXTENSION bucketfdw;
 	ROLLBACK;
 });
-is(on_disk(), $files, 'a rolled back reinstallation removes nothing');
+is(on_disk($node), $files, 'a rolled back reinstallation removes nothing');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t'), '100', 'rows are there');
 $node->safe_psql('postgres', q{
 	BEGIN;
@@ -65,16 +59,8 @@ $node->safe_psql('postgres', q{
 	COMMIT;
 });
 is($node->safe_psql('postgres', 'SELECT * FROM t'), '1|new', 'reinstalled and filled in one transaction');
-is(scalar(my @left = glob("$dir/$own/*/*")), 1, 'old files are gone');
-
-# a dropped database leaves files; cleanup() in any other takes them
-$files = on_disk();
-my @gone = glob("$dir/$neighbour/*/*");
+is(on_disk($node), 1, 'old files are gone');
 $node->safe_psql('postgres', 'DROP DATABASE neighbour');
-is(on_disk(), $files, 'DROP DATABASE leaves files');
-is($node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()'), scalar(@gone), 'cleanup() removes and counts them');
-ok(!-e "$dir/$neighbour", 'and their directory');
-is($node->safe_psql('postgres', 'SELECT * FROM t'), '1|new', 'and no others');
 
 # a schema of that name that is there already is not taken over
 $node->safe_psql('postgres', 'DROP EXTENSION bucketfdw CASCADE; CREATE SCHEMA bucketfdw');

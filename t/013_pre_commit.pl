@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use File::Copy qw(copy);
+use BucketFiles;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -44,11 +45,6 @@ $node->safe_psql('postgres', q{
 		INSERT INTO th SELECT i, word FROM generate_series(1, n) i;
 	END $$;
 });
-
-sub on_disk
-{
-	return scalar(my @files = glob($node->data_dir . '/bucketfdw/*/*/*'));
-}
 
 # The library is loaded before ours: its callback is called after ours.
 sub late
@@ -113,10 +109,10 @@ same(0, 'nothing else');
 
 # an error there undoes all
 $node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()');
-my $before = on_disk();
+my $before = on_disk($node);
 my ($ret, $out, $err) = late(q{INSERT INTO tb VALUES (-1, 'late')}, q{SELECT fill(2, 'early');});
 like($err, qr/violates check constraint/, 'an error is one of COMMIT');
-is(on_disk(), $before, 'no file is left');
+is(on_disk($node), $before, 'no file is left');
 same(0, 'nothing is committed');
 
 # core's own: deferred triggers, ON COMMIT
