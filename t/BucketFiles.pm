@@ -6,8 +6,53 @@ use warnings;
 use Exporter 'import';
 use IPC::Run;
 use PostgreSQL::Test::Utils;
+use Test::More;
 
-our @EXPORT = qw(on_disk nobodys files_named digests defects background until_true);
+our @EXPORT = qw(main_forks on_disk nobodys files_named digests defects same_as background until_true
+  $journal);
+
+# Loads that note in a heap table of the same transaction what they wrote, and what tells whether it is there.
+our $journal = q{
+	CREATE TABLE journal (tab text, lo int, hi int);
+	CREATE TABLE enough ();
+	CREATE FUNCTION load(tab text, lo int, hi int) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		EXECUTE format('INSERT INTO %I SELECT i, md5(i::text) FROM generate_series($1, $2) i', tab) USING lo, hi;
+		INSERT INTO journal VALUES (tab, lo, hi);
+	END $$;
+	CREATE PROCEDURE load_on(tab text, n int) LANGUAGE plpgsql AS $$
+	DECLARE
+		lo int := 1;
+	BEGIN
+		WHILE NOT EXISTS (SELECT FROM enough) LOOP
+			PERFORM load(tab, lo, lo + n - 1);
+			COMMIT;
+			lo := lo + n;
+			PERFORM pg_sleep(0.1);
+		END LOOP;
+	END $$;
+	CREATE FUNCTION bucketed() RETURNS SETOF text LANGUAGE sql AS
+		$$ SELECT relname::text FROM pg_class WHERE relkind = 'f' AND relnamespace = 'public'::regnamespace ORDER BY 1 $$;
+	CREATE FUNCTION differs() RETURNS SETOF text STABLE LANGUAGE plpgsql AS $$
+	DECLARE
+		name text;
+		want text;
+		have text;
+	BEGIN
+		FOR name IN SELECT bucketed() LOOP
+			BEGIN
+				EXECUTE format('SELECT concat_ws('' '', count(*), sum(k::bigint), sum(hashtext(v)::bigint)) FROM %I', name) INTO have;
+			EXCEPTION WHEN undefined_table THEN
+				CONTINUE;	-- the snapshot is older than its end
+			END;
+			SELECT concat_ws(' ', count(*), sum(i::bigint), sum(hashtext(md5(i::text))::bigint)) INTO want
+			FROM journal j CROSS JOIN generate_series(j.lo, j.hi) i WHERE j.tab = name;
+			IF want <> have THEN
+				RETURN NEXT concat(name, ': ', have, ' instead of ', want);
+			END IF;
+		END LOOP;
+	END $$;
+};
 
 # Numbers that rows of pg_class have as their files, and those that rows of ours have.
 my $of_core = 'SELECT pg_relation_filenode(oid) FROM pg_class WHERE pg_relation_filenode(oid) IS NOT NULL';
@@ -80,6 +125,27 @@ sub defects
 {
 	my ($node, $db) = @_;
 	return $node->safe_psql($db // 'postgres', 'SELECT * FROM bucketfdw.verify()');
+}
+
+# Tests that a standby has what its primary has: rows, files, and no file that nobody names.
+sub same_as
+{
+	my ($node, $standby, $what) = @_;
+	my @list;
+
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	$node->wait_for_catchup($standby);
+	$standby->safe_psql('postgres', 'CHECKPOINT');
+	is(digests($standby), digests($node), "$what: the same rows");
+	is(defects($standby), '', "$what: sound");
+	for my $files (map { main_forks($_, 'postgres') } ($node, $standby))
+	{
+		# above what initdb makes
+		push @list, join "\n", map { "$_ $files->{$_}" } grep { m{/(\d+)$} && $1 >= 16384 } sort keys %$files;
+	}
+	is($list[1], $list[0], "$what: the same files of the same sizes");
+	is(join(',', nobodys($standby)), '', "$what: each of which is named");
+	return;
 }
 
 # Run SQL in a psql of its own.  Its output goes to files in the folder of the server; the second word tells them apart.
