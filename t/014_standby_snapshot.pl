@@ -75,7 +75,7 @@ sub all_right
 	my @reads = output() =~ /^read\|(.*)$/mg;
 
 	cmp_ok(scalar(@reads), '>', 0, "$what: the old transaction reads the files");
-	is(join(',', grep { $_ ne '5000|12502500|00003e3b9e5336685200ae85d21b4f5e' } @reads), '', "$what: with all their rows");
+	is(join(',', grep { $_ ne '5000|12502500|0004d0b59e19461ff126e3a08a814c33' } @reads), '', "$what: with all their rows");
 	unlink $standby->data_dir . '/replaced';
 	return;
 }
@@ -141,7 +141,7 @@ for my $by ('process', 'slot')
 	all_right("feedback, $by");
 	is($err, '', "feedback, $by: the transaction comes to its end");
 	until_true(sub { $node->safe_psql('postgres', 'SELECT count(*) FROM bucketfdw.garbage WHERE held_by IS NOT NULL') eq '0' }, 'feedback');
-	is($node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()'), '2', "feedback, $by: removed in the end");
+	cmp_ok($node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()'), '>=', 2, "feedback, $by: removed in the end");
 	$node->wait_for_catchup($standby);
 	gone("feedback, $by");
 }
