@@ -273,6 +273,15 @@ CREATE FUNCTION bucketfdw.verify(
 COMMENT ON FUNCTION bucketfdw.verify(regclass, boolean)
 	IS 'defects of the files of a table, or of all tables; no row means sound';
 
+CREATE FUNCTION bucketfdw.forget_file(rel regclass, path text) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bucketfdw_forget_file'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+REVOKE EXECUTE ON FUNCTION bucketfdw.forget_file(regclass, text) FROM PUBLIC;
+
+COMMENT ON FUNCTION bucketfdw.forget_file(regclass, text)
+	IS 'give up a file of a table that is missing or damaged; returns the rows it had';
+
 CREATE FUNCTION bucketfdw.why_not(
 	query text,
 	OUT kind text,

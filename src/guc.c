@@ -17,6 +17,7 @@ bool		bf_enable_pruning = true;
 bool		bf_enable_routing = true;
 bool		bf_log_rejections = false;
 bool		bf_verify_order = false;
+bool		bf_ignore_damaged_files = false;
 int			bf_debug_unit_rows = 0;
 int			bf_default_buckets = 64;
 int			bf_min_free_space = 1024;
@@ -61,6 +62,11 @@ GucInit(void)
 							 NULL,
 							 &bf_enable_routing,
 							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.ignore_damaged_files",
+							 "Continues reading a table some of whose files are missing or damaged, without these.",
+							 "For rescue: each is a warning, and its rows are not there. All files of a table are read and checked first.",
+							 &bf_ignore_damaged_files,
+							 false, PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("bucketfdw.log_rejections",
 							 "Logs joins and aggregations of bucketed tables that do not use buckets, and why.",
 							 "Each is logged once per statement text and session.",

@@ -12,6 +12,7 @@ extern bool bf_enable_pruning;	/* bucketfdw.enable_pruning */
 extern bool bf_enable_routing;	/* bucketfdw.enable_routing */
 extern bool bf_log_rejections;	/* bucketfdw.log_rejections */
 extern bool bf_verify_order;	/* bucketfdw.verify_order */
+extern bool bf_ignore_damaged_files;	/* bucketfdw.ignore_damaged_files */
 extern int	bf_debug_unit_rows; /* bucketfdw.debug_unit_rows; 0: not set */
 extern int	bf_default_buckets; /* bucketfdw.default_buckets */
 extern int	bf_min_free_space;	/* bucketfdw.min_free_space, MB */

@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "portability/instr_time.h"
+#include "storage/damaged.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"

@@ -1,11 +1,10 @@
 /*
  * query_text.c
  *	  What functions for users share: arguments, queries given as text, rows of
- *	  results, work that may fail.
+ *	  results.
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "admin/query_text.h"
 #include "funcapi.h"
 #include "nodes/makefuncs.h"
@@ -13,7 +12,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 
 #define SELECT_HINT "Give one SELECT, VALUES or TABLE statement."
 
@@ -208,37 +206,6 @@ PutTexts(FunctionCallInfo fcinfo, char **values)
 	AttInMetadata *attinmeta = TupleDescGetAttInMetadata(rsinfo->setDesc);
 
 	tuplestore_puttuple(rsinfo->setResult, BuildTupleFromCStrings(attinmeta, values));
-}
-
-ErrorData *
-TryWork(void (*work) (void *arg), void *arg, bool keep)
-{
-	MemoryContext cxt = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	int			nestlevel = GetCurrentTransactionNestLevel();
-	ErrorData  *volatile error = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(cxt);
-	PG_TRY();
-	{
-		work(arg);
-		if (keep)
-			ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		/* whoever catches the error next rolls back one subtransaction: his own */
-		MemoryContextSwitchTo(cxt);
-		error = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	while (GetCurrentTransactionNestLevel() > nestlevel)
-		RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(cxt);
-	CurrentResourceOwner = owner;
-	return error;
 }
 
 void

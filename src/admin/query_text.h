@@ -39,13 +39,6 @@ extern char *ColumnsText(TupleDesc desc);
 /* Add a row to the result of a function, which InitMaterializedSRF began; values as text, NULL: null. */
 extern void PutTexts(FunctionCallInfo fcinfo, char **values);
 
-/*
- * Do something in a subtransaction, starting in the current memory context.
- * NULL if all went well, then what it did is kept or rolled back; else the
- * error, which is caught, and rolled back.
- */
-extern ErrorData *TryWork(void (*work) (void *arg), void *arg, bool keep);
-
 /* Fill in a receiver of rows that has nothing to do before or after them. */
 extern void RowReceiverInit(DestReceiver *receiver,
 							bool (*row) (TupleTableSlot *slot, DestReceiver *self));

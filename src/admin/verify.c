@@ -20,6 +20,7 @@
 #include "format/read/reader.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/damaged.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
 #include "utils/acl.h"
@@ -67,22 +68,17 @@ Defect(VerifyState *state, int bucket, int block, char *problem, char *detail)
 	PutTexts(state->fcinfo, values);
 }
 
-/*
- * Do something in the current memory context: an error about a damaged or
- * missing file becomes a defect, and false is returned; any other one is
- * raised.
- */
+/* An error about a damaged or missing file becomes a defect, and false is returned; any other one is raised. */
 static bool
 Attempt(VerifyState *state, int bucket, int block, void (*work) (void *state))
 {
-	ErrorData  *error = TryWork(work, state, true);
+	ErrorData  *error = TryRead(work, state);
 
 	if (error == NULL)
 		return true;
-	if (error->sqlerrcode != ERRCODE_DATA_CORRUPTED && error->sqlerrcode != ERRCODE_UNDEFINED_FILE)
-		ReThrowError(error);
 	Defect(state, bucket, block,
-		   error->sqlerrcode == ERRCODE_UNDEFINED_FILE ? "missing file" : "checksum",
+		   error->sqlerrcode == ERRCODE_UNDEFINED_FILE ? "missing file" :
+		   error->sqlerrcode == ERRCODE_IO_ERROR ? "read error" : "checksum",
 		   error->detail ? psprintf("%s: %s", error->message, error->detail) : error->message);
 	return false;
 }

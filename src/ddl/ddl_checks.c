@@ -40,6 +40,10 @@ AnyRowViolates(Relation rel, const char *expr)
 
 	(void) set_config_option("constraint_exclusion", "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
+
+	/* rows that cannot be read now may be back one day */
+	(void) set_config_option("bucketfdw.ignore_damaged_files", "off", PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");

@@ -131,7 +131,7 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	Manifest   *manifest;
 	int64		base = 0;
 
-	manifest = LoadManifest(relid, snapshot);
+	manifest = LoadManifestToRead(relid, snapshot);
 	state.rel = rel;
 	state.rows = rows;
 	state.rowcxt = rowcxt;

@@ -15,6 +15,7 @@
 #include "executor/executor.h"
 #include "fdw/plan_ancestors.h"
 #include "fdw/scan.h"
+#include "guc.h"
 #include "load/load.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -182,7 +183,7 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	node->fdw_state = ScanNodeCreate(&node->ss, plan->fdw_private, plan->fdw_exprs,
-									 LoadManifest(relid, snapshot));
+									 LoadManifestToRead(relid, snapshot));
 }
 
 static TupleTableSlot *
@@ -210,7 +211,8 @@ ReScanForeignScan(ForeignScanState *node)
 static bool
 IsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
-	return true;
+	/* one process decides which files are damaged */
+	return !bf_ignore_damaged_files;
 }
 
 /* What its processes share. */

@@ -37,6 +37,9 @@ extern void LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid);
  */
 extern Manifest *LoadManifest(Oid relid, Snapshot snapshot);
 
+/* The same for those who read the files: without the damaged ones if bucketfdw.ignore_damaged_files says so. */
+extern Manifest *LoadManifestToRead(Oid relid, Snapshot snapshot);
+
 /* The same with sizes only, see ManifestReadSizes: those of rows that wait are estimated. */
 extern Manifest *LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats);
 

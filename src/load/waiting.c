@@ -9,7 +9,9 @@
  */
 #include "postgres.h"
 
+#include "guc.h"
 #include "load/load_internal.h"
+#include "storage/damaged.h"
 
 /* rows of commands before this one are seen */
 static CommandId
@@ -73,14 +75,14 @@ GetImage(RowSet *set, CommandId before, bool with_stats)
 	return image;
 }
 
-Manifest *
-LoadManifest(Oid relid, Snapshot snapshot)
+/* Add the rows that wait and that the snapshot sees. */
+static void
+AddWaiting(Manifest *manifest, Snapshot snapshot)
 {
-	Manifest   *manifest = ManifestRead(relid, snapshot);
 	CommandId	before = SeenBefore(snapshot);
 	ListCell   *lc;
 
-	foreach(lc, SeenSets(relid, before))
+	foreach(lc, SeenSets(manifest->relid, before))
 	{
 		WaitingImage *image = GetImage(lfirst(lc), before, false);
 		ManifestWrite write = image->write;
@@ -89,6 +91,25 @@ LoadManifest(Oid relid, Snapshot snapshot)
 		ImagePin(image->image);
 		ManifestAdd(manifest, &write);
 	}
+}
+
+Manifest *
+LoadManifest(Oid relid, Snapshot snapshot)
+{
+	Manifest   *manifest = ManifestRead(relid, snapshot);
+
+	AddWaiting(manifest, snapshot);
+	return manifest;
+}
+
+Manifest *
+LoadManifestToRead(Oid relid, Snapshot snapshot)
+{
+	Manifest   *manifest = ManifestRead(relid, snapshot);
+
+	if (bf_ignore_damaged_files)
+		ManifestLeaveOutDamaged(manifest);
+	AddWaiting(manifest, snapshot);
 	return manifest;
 }
 

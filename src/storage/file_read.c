@@ -119,9 +119,9 @@ ReadBuffered(StoreSource *file, BlockNumber block, char *dest, int skip, int n)
 		DamagedBlock(file, block);
 }
 
-/* Read pages of one segment as they are on disk; returns how many are there whole. */
+/* Read pages of one segment as they are on disk; returns how many are there whole, -1 after a read error. */
 static int
-ReadPages(StoreSource *file, BlockNumber first, int n, char *pages)
+TryReadPages(StoreSource *file, BlockNumber first, int n, char *pages)
 {
 	File		segment = OpenSegment(file, first / RELSEG_SIZE);
 	off_t		offset = (off_t) (first % RELSEG_SIZE) * BLCKSZ;
@@ -130,12 +130,21 @@ ReadPages(StoreSource *file, BlockNumber first, int n, char *pages)
 	if (segment < 0)
 		return 0;
 	got = FileRead(segment, pages, n * BLCKSZ, offset, WAIT_EVENT_DATA_FILE_READ);
+	return got < 0 ? -1 : got / BLCKSZ;
+}
+
+/* The same with an error. */
+static int
+ReadPages(StoreSource *file, BlockNumber first, int n, char *pages)
+{
+	int			got = TryReadPages(file, first, n, pages);
+
 	if (got < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read file \"%s\" of bucketed table \"%s\": %m",
-						FilePathName(segment), file->source.relname)));
-	return got / BLCKSZ;
+						FilePathName(OpenSegment(file, first / RELSEG_SIZE)), file->source.relname)));
+	return got;
 }
 
 /* FileSource's read, and read_again, which takes nothing from disk itself */
@@ -273,6 +282,46 @@ StoreVerifyPages(FileSource *source, FileSink *sink)
 	}
 }
 
+static bool
+PageIsZero(const char *page)
+{
+	for (int i = 0; i < BLCKSZ; i++)
+		if (page[i] != 0)
+			return false;
+	return true;
+}
+
+/* Is any page of the first segment ours, whatever became of the others? */
+static bool
+AnyPageIsOurs(StoreSource *file)
+{
+	char	   *pages = PageBuffer();
+
+	for (BlockNumber first = 0; first < RELSEG_SIZE; first += READ_PAGES)
+	{
+		int			got = TryReadPages(file, first, READ_PAGES, pages);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < got; i++)
+			if (PageIsOurs(pages + i * BLCKSZ, file->file_id, first + i))
+				return true;
+		if (got >= 0 && got < READ_PAGES)
+			break;
+	}
+	return false;
+}
+
+/* It may be in shared buffers only: replayed, and not written yet. */
+static bool
+FirstBufferIsOurs(const StoreSource *file)
+{
+	Buffer		buffer = ReadBufferWithoutRelcache(file->rel, MAIN_FORKNUM, 0, RBM_NORMAL, NULL, true);
+	bool		ours = PageIsOurs(BufferGetPage(buffer), file->file_id, 0);
+
+	ReleaseBuffer(buffer);
+	return ours;
+}
+
 StoreFound
 StoreLookAt(FileLocator locator, uint64 file_id)
 {
@@ -282,16 +331,15 @@ StoreLookAt(FileLocator locator, uint64 file_id)
 
 	if (!smgrexists(smgr, MAIN_FORKNUM))
 		result = STORE_MISSING;
-	else if (ReadPages(file, 0, 1, PageBuffer()) == 1 && !PageIsNew((Page) PageBuffer()))
-		result = PageIsOurs(PageBuffer(), file_id, 0) ? STORE_OURS : STORE_FOREIGN;
-	else if (smgrnblocks(smgr, MAIN_FORKNUM) > 0)
+	else
 	{
-		/* it may have been replayed and not written yet */
-		Buffer		buffer = ReadBufferWithoutRelcache(file->rel, MAIN_FORKNUM, 0, RBM_NORMAL, NULL, true);
+		const char *page = PageBuffer();
+		int			got = TryReadPages(file, 0, 1, PageBuffer());
+		bool		unwritten = got == 0 || (got == 1 && PageIsZero(page));
 
-		if (PageIsOurs(BufferGetPage(buffer), file_id, 0))
+		if ((got == 1 && PageIsOurs(page, file_id, 0)) || AnyPageIsOurs(file) ||
+			(unwritten && smgrnblocks(smgr, MAIN_FORKNUM) > 0 && FirstBufferIsOurs(file)))
 			result = STORE_OURS;
-		ReleaseBuffer(buffer);
 	}
 	CloseSource(file);
 	smgrclose(smgr);

@@ -56,7 +56,7 @@ extern FileLocator StoreCopy(Oid relid, const char *relname, const ManifestFile 
 typedef enum StoreFound
 {
 	STORE_MISSING,
-	STORE_FOREIGN,				/* another file, or one that is damaged in its first page */
+	STORE_FOREIGN,				/* another file, or one without a sound page */
 	STORE_OURS
 } StoreFound;
 

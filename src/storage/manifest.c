@@ -53,6 +53,17 @@ MalformedRow(Oid relid)
 			 errmsg("malformed manifest row of bucketed table with OID %u", relid)));
 }
 
+/* Place of the file of a manifest row. */
+static FileLocator
+ManifestLocator(const Datum *values)
+{
+	FileLocator locator;
+
+	locator.tablespace = DatumGetObjectId(values[Anum_manifest_tablespace - 1]);
+	locator.number = DatumGetObjectId(values[Anum_manifest_filenode - 1]);
+	return locator;
+}
+
 /* Sizes of the arrays of a manifest that is being read. */
 typedef struct ManifestRoom
 {
@@ -76,8 +87,7 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 
 	file = &manifest->files[manifest->nfiles];
 	file->file_id = DatumGetInt64(values[Anum_manifest_file_id - 1]);
-	file->locator.tablespace = DatumGetObjectId(values[Anum_manifest_tablespace - 1]);
-	file->locator.number = DatumGetObjectId(values[Anum_manifest_filenode - 1]);
+	file->locator = ManifestLocator(values);
 	file->database = DatumGetObjectId(values[Anum_manifest_database - 1]);
 	file->bytes = DatumGetInt64(values[Anum_manifest_bytes - 1]);
 	file->raw_bytes = DatumGetInt64(values[Anum_manifest_raw_bytes - 1]);
@@ -495,8 +505,6 @@ ManifestDelete(Oid relid, bool all, bool drop)
 	old = MemoryContextSwitchTo(row_cxt);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
-		FileLocator locator;
-
 		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
 		if (!all && DatumGetObjectId(values[Anum_manifest_rowtype - 1]) == rowtype)
 			continue;
@@ -509,10 +517,8 @@ ManifestDelete(Oid relid, bool all, bool drop)
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 					 errmsg("manifest of bucketed table with OID %u was changed concurrently", relid)));
 		}
-		locator.tablespace = DatumGetObjectId(values[Anum_manifest_tablespace - 1]);
-		locator.number = DatumGetObjectId(values[Anum_manifest_filenode - 1]);
 		if (drop)
-			(void) StoreDrop(locator, DatumGetInt64(values[Anum_manifest_file_id - 1]));
+			(void) StoreDrop(ManifestLocator(values), DatumGetInt64(values[Anum_manifest_file_id - 1]));
 		else
 			DeadFilesInsert(relid, values);
 		found++;
@@ -529,6 +535,34 @@ void
 ManifestTruncate(Oid relid)
 {
 	ManifestDelete(relid, true, false);
+}
+
+bool
+ManifestForget(Oid relid, const char *path, int64 *rows, int64 *bytes)
+{
+	Oid			rowtype = get_rel_type_id(relid);
+	CatalogScan scan;
+	HeapTuple	tuple;
+	Datum		values[Natts_manifest];
+	bool		found = false;
+
+	CatalogScanBegin(&scan, "manifest", RowExclusiveLock, relid, NULL);
+	while (!found && (tuple = CatalogScanNext(&scan)) != NULL)
+	{
+		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
+		if (DatumGetObjectId(values[Anum_manifest_rowtype - 1]) != rowtype ||
+			strcmp(StorePath(ManifestLocator(values)), path) != 0)
+			continue;
+		if (!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
+			elog(ERROR, "manifest row of file \"%s\" was changed concurrently", path);
+		*rows = DatumGetInt64(values[Anum_manifest_rows - 1]);
+		*bytes = DatumGetInt64(values[Anum_manifest_bytes - 1]);
+		(void) StoreDrop(ManifestLocator(values), DatumGetInt64(values[Anum_manifest_file_id - 1]));
+		found = true;
+	}
+	CatalogScanEnd(&scan);
+	CommandCounterIncrement();
+	return found;
 }
 
 /* Delete the rows about dead files of a relid, and drop these. */

@@ -115,6 +115,13 @@ extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId c
 extern void ManifestTruncate(Oid relid);
 
 /*
+ * Delete the manifest row of the file of a table that has this path, and drop
+ * the file at commit if it is there.  Needs AccessExclusiveLock on the table.
+ * false: no file of the table has it; else its rows and bytes.
+ */
+extern bool ManifestForget(Oid relid, const char *path, int64 *rows, int64 *bytes);
+
+/*
  * Error, as core raises it, if the transaction keeps one snapshot and a file
  * that it sees has been replaced since: what does not fit to the table as it is
  * now will not until the transaction ends.
