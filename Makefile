@@ -10,6 +10,7 @@
 EXTENSION = bucketfdw
 MODULE_big = bucketfdw
 DATA = bucketfdw--1.0.sql
+SCRIPTS = tools/bucketfdw_pg_upgrade
 PGFILEDESC = "bucketfdw - bucketed, sorted, columnar tables"
 
 SOURCE_FOLDERS = src $(patsubst %/,%,$(wildcard src/*/ src/*/*/ src/*/*/*/))
@@ -47,6 +48,11 @@ override with_llvm := no
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# PGXS looks for it in bindir/tools
+uninstall: uninstall-scripts
+uninstall-scripts:
+	rm -f '$(DESTDIR)$(bindir)/$(notdir $(SCRIPTS))'
 
 # Only what is marked PGDLLEXPORT is visible.  From 16 on PGXS builds modules so; 15 has to be told.
 ifeq ($(findstring -fvisibility=hidden,$(CFLAGS_SL_MOD)),)
