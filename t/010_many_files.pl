@@ -86,5 +86,17 @@ for my $name ('wide', 'deep', 'broad')
 	cmp_ok($bytes[-1] - $bytes[0], '<', 1024 * 1024, "$name: an idle backend holds under 1 MB more after the join");
 }
 
+# a load keeps nothing of the files it has finished
+my @peak = $node->safe_psql('postgres', q{
+CREATE FOREIGN TABLE large (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '128', compression 'none');
+INSERT INTO large SELECT i, repeat('x', 1000) FROM generate_series(1, 10000) i;
+SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)');
+INSERT INTO large SELECT i, repeat(md5(i::text), 32) FROM generate_series(1, 160000) i;
+SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)');
+}) =~ /(\d+)/g;
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM bucketfdw.files WHERE relid = 'large'::regclass}), '>=', 128,
+	'each bucket has a file of its own');
+cmp_ok($peak[1] - $peak[0], '<', 28 * 1024, 'writing them takes under 28 MB of memory');
+
 $node->stop;
 done_testing();

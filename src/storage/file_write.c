@@ -37,6 +37,7 @@ struct StoreWriter
 	BlockNumber first;			/* block of the first page that is not written */
 	int			npages;			/* begun */
 	int			used;			/* payload bytes of the last one */
+	char	   *memory;			/* in which lie */
 	char	   *pages;			/* BATCH_PAGES, aligned */
 	File		vfd;			/* of the open segment; -1: none */
 	BlockNumber segment;
@@ -81,9 +82,8 @@ StoreCreate(Oid relid, Oid tablespace, uint64 file_id)
 				 errmsg("could not generate a random file id")));
 	writer->relid = relid;
 	writer->locator.tablespace = FileTablespace(tablespace);
-	writer->pages = MemoryContextAllocExtended(CurrentMemoryContext,
-											   BATCH_PAGES * BLCKSZ + BF_PAGE_ALIGN, 0);
-	writer->pages = (char *) TYPEALIGN(BF_PAGE_ALIGN, writer->pages);
+	writer->memory = palloc(BATCH_PAGES * BLCKSZ + BF_PAGE_ALIGN);
+	writer->pages = (char *) TYPEALIGN(BF_PAGE_ALIGN, writer->memory);
 	writer->vfd = -1;
 	writer->callback.func = CloseSegment;
 	writer->callback.arg = writer;
@@ -279,11 +279,12 @@ StoreSink(StoreWriter *writer)
 	return &writer->sink;
 }
 
-/* The memory stays, as its context still points to the callback. */
+/* The writer itself stays, as its context still points to the callback; a load may have thousands. */
 FileLocator
 StoreFinish(StoreWriter *writer)
 {
 	Flush(writer);
 	CloseSegment(writer);
+	pfree(writer->memory);
 	return writer->locator;
 }
