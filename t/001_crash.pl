@@ -117,14 +117,7 @@ $session = in_background(q{
 my $pid = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
 kill 9, $pid;
 $session->finish;
-# not poll_query_until: a psql that may not connect yet ends before it has read the query it is sent
-for my $i (1 .. 600)
-{
-	my ($stdout, $stderr);
-	last if IPC::Run::run [ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-c', 'SELECT 1' ], '>', \$stdout, '2>', \$stderr;
-	die 'server does not come back' if $i == 600;
-	select(undef, undef, undef, 0.1);
-}
+comes_back($node);
 is($node->safe_psql('postgres', 'SELECT count(*), sum(k), md5(string_agg(v, $$$$ ORDER BY k)) FROM t'),
 	$answer, 'rows as before after kill -9 of a backend');
 $node->safe_psql('postgres', 'SELECT bucketfdw.cleanup()');

@@ -8,7 +8,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(main_forks on_disk nobodys files_named digests defects same_as background until_true
+our @EXPORT = qw(main_forks on_disk nobodys files_named digests defects same_as background until_true comes_back
   $journal);
 
 # Loads that note in a heap table of the same transaction what they wrote, and what tells whether it is there.
@@ -20,15 +20,19 @@ our $journal = q{
 		EXECUTE format('INSERT INTO %I SELECT i, md5(i::text) FROM generate_series($1, $2) i', tab) USING lo, hi;
 		INSERT INTO journal VALUES (tab, lo, hi);
 	END $$;
+	-- files of the first half are there while the transaction goes on: INSERT might write none before its end
 	CREATE PROCEDURE load_on(tab text, n int) LANGUAGE plpgsql AS $$
 	DECLARE
 		lo int := 1;
 	BEGIN
 		WHILE NOT EXISTS (SELECT FROM enough) LOOP
-			PERFORM load(tab, lo, lo + n - 1);
+			PERFORM bucketfdw.create_table_as(tab,
+				format('SELECT i AS k, md5(i::text) AS v FROM generate_series(%s, %s) i', lo, lo + n / 2 - 1), mode => 'append');
+			INSERT INTO journal VALUES (tab, lo, lo + n / 2 - 1);
+			PERFORM pg_sleep(0.1);
+			PERFORM load(tab, lo + n / 2, lo + n - 1);
 			COMMIT;
 			lo := lo + n;
-			PERFORM pg_sleep(0.1);
 		END LOOP;
 	END $$;
 	CREATE FUNCTION bucketed() RETURNS SETOF text LANGUAGE sql AS
@@ -51,6 +55,7 @@ our $journal = q{
 				RETURN NEXT concat(name, ': ', have, ' instead of ', want);
 			END IF;
 		END LOOP;
+		RETURN QUERY SELECT DISTINCT j.tab || ': is gone' FROM journal j WHERE j.tab NOT IN (SELECT bucketed());
 	END $$;
 };
 
@@ -172,6 +177,18 @@ sub until_true
 		select(undef, undef, undef, 0.05);
 	}
 	die "waited in vain: $what";
+}
+
+# Wait until a server that restarts takes connections.  Not with poll_query_until or psql: when they may not connect yet,
+# their program ends before it has read the query it is sent.
+sub comes_back
+{
+	my ($node) = @_;
+	my $out;
+
+	until_true(sub { IPC::Run::run [ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', 'SELECT 1' ], '>', \$out, '2>', \$out },
+		'the server comes back');
+	return;
 }
 
 1;
