@@ -329,7 +329,8 @@ StoreLookAt(FileLocator locator, uint64 file_id)
 	SMgrRelation smgr = BfSmgrOpen(file->rel);
 	StoreFound	result = STORE_FOREIGN;
 
-	if (!smgrexists(smgr, MAIN_FORKNUM))
+	/* of one that was dropped nothing may be left but an empty file, until the next checkpoint */
+	if (!smgrexists(smgr, MAIN_FORKNUM) || smgrnblocks(smgr, MAIN_FORKNUM) == 0)
 		result = STORE_MISSING;
 	else
 	{
