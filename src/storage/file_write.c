@@ -208,6 +208,10 @@ Flush(StoreWriter *writer)
 		   PAGE_PAYLOAD - writer->used);
 	for (int i = 0; i < n; i++)
 		PageInitOurs(writer->pages + i * BLCKSZ, writer->file_id, writer->first + i);
+
+	/* at once, as logging may take its time: what a crash leaves is recognised by the first page */
+	if (writer->first == 0)
+		WritePages(writer, 1);
 	if (!XLogIsNeeded())
 		WritePages(writer, n);
 	else
