@@ -121,8 +121,8 @@ sub digests
 	my @tables = split /\n/, $node->safe_psql($db, 'SELECT relid FROM bucketfdw.tables ORDER BY relid::text COLLATE "C"');
 
 	return 'no table' if !@tables;
-	return $node->safe_psql($db, join ' UNION ALL ',
-		map { "(SELECT '$_', count(*), md5(string_agg(md5(x::text), '' ORDER BY md5(x::text))) FROM $_ x)" } @tables);
+	return $node->safe_psql($db, join(' UNION ALL ',
+		map { "(SELECT '$_', count(*), md5(string_agg(md5(x::text), '' ORDER BY md5(x::text))) FROM $_ x)" } @tables) . ' ORDER BY 1');
 }
 
 # Problems that verify() finds.
