@@ -15,6 +15,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/pg_extension_d.h"
 #include "catalog/pg_tablespace_d.h"
 #include "catalog/pg_type_d.h"
 #include "commands/extension.h"
@@ -351,6 +352,12 @@ StoreCleanup(void)
 	ListCell   *lc;
 	int64		removed;
 
+	/*
+	 * One at a time: a file that two sweeps drop may have gone with the first
+	 * when the second commits (it may be prepared), and its number be another's.
+	 */
+	LockDatabaseObject(ExtensionRelationId, get_extension_oid("bucketfdw", false), 0,
+					   ShareUpdateExclusiveLock);
 	CheckExtensionVersion();
 	removed = StoreReclaimGarbage(InvalidOid);
 	foreach(lc, KnownTables())
