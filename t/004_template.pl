@@ -44,6 +44,10 @@ for my $sql ('SELECT count(*) FROM t', 'SELECT * FROM t WHERE k = 1', 'SELECT co
 is($node->safe_psql('copy_wal_log', q{SELECT string_agg(problem || ' ' || (detail ~ 'wal_log')::text, ',') FROM bucketfdw.verify()}),
 	'missing file true,missing file true,missing file true', 'wal_log: verify gives rows');
 is($node->safe_psql('copy_wal_log', 'SELECT count(*) FROM empty'), '0', 'wal_log: an empty table is empty');
+is($node->safe_psql('copy_wal_log', 'SET bucketfdw.ignore_damaged_files = on; SELECT count(*) FROM t JOIN u USING (k)'), '0',
+	'wal_log: without the missing files no row is there');
+is($node->safe_psql('copy_wal_log', q{SELECT sum(bucketfdw.forget_file(relid, path)) FROM bucketfdw.files WHERE relid = 'u'::regclass}),
+	'200', 'wal_log: a table may forget them');
 
 is(digests($node, 'copy_file_copy'), $rows, 'file_copy: the same rows');
 is(defects($node, 'copy_file_copy'), '', 'file_copy: sound');
@@ -81,8 +85,20 @@ is(digests($node, 'original'), $rows, 'and its rows');
 $node->safe_psql('original', 'SELECT bucketfdw.cleanup()');
 is($node->safe_psql('copy_wal_log', 'SELECT * FROM t'), '7|seven', 'cleanup() keeps to its database');
 is(defects($node, 'original'), '', 'sound');
-$node->safe_psql('original', q{DROP FOREIGN TABLE t; INSERT INTO u VALUES (1, 'one')});
-is($node->safe_psql('copy_file_copy', 'SELECT * FROM t'), '7|seven', 'what is dropped in the original stays in the copy');
+
+# the other way round
+my $copy = digests($node, 'copy_file_copy');
+$node->safe_psql('original', q{
+	INSERT INTO t VALUES (101, 'x');
+	SELECT bucketfdw.create_table_as('u', 'SELECT 8 AS k, ''eight'' AS v', mode => 'overwrite');
+	DROP FOREIGN TABLE t;
+	TRUNCATE empty;
+	SELECT bucketfdw.cleanup();
+});
+is($node->safe_psql('original', 'SELECT * FROM u'), '8|eight', 'the original is overwritten');
+is(on_disk($node, 'original'), 1, 'and has one file');
+is(digests($node, 'copy_file_copy'), $copy, 'the copy is as it was');
+is(defects($node, 'copy_file_copy'), '', 'and sound');
 $node->stop;
 $standby->stop;
 
