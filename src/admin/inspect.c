@@ -7,6 +7,7 @@
 #include "access/relation.h"
 #include "admin/open_checked.h"
 #include "catalog/pg_authid_d.h"
+#include "catalog/pg_tablespace_d.h"
 #include "common/relpath.h"
 #include "compat.h"
 #include "format/file_format.h"
@@ -124,6 +125,9 @@ bucketfdw_file_path(PG_FUNCTION_ARGS)
 {
 	FileLocator locator = {.tablespace = PG_GETARG_OID(0), .number = PG_GETARG_OID(1)};
 
+	/* has no folders of databases */
+	if (locator.tablespace == GLOBALTABLESPACE_OID)
+		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(StorePath(locator)));
 }
 
