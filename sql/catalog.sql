@@ -74,7 +74,8 @@ INSERT INTO bad SELECT i, repeat('x', 20) || i FROM generate_series(1, 30000) i;
 SELECT count(*) FROM bucketfdw.verify('bad');
 -- a flipped byte in a block
 SELECT damage('bad', 'printf "\377\376\375" | dd of=% bs=1 seek=20000 conv=notrunc');
-SELECT file IS NOT NULL AS file, bucket, block, problem FROM bucketfdw.verify('bad');
+-- the page, too, has a wrong checksum where the cluster has them
+SELECT file IS NOT NULL AS file, bucket, block, problem FROM bucketfdw.verify('bad') WHERE block IS NOT NULL;
 SELECT count(*) FROM bucketfdw.verify('bad', true);
 \set VERBOSITY sqlstate
 SELECT count(v) FROM bad;

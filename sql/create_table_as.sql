@@ -112,7 +112,7 @@ SELECT k, d, v, g FROM strict ORDER BY k;
 -- so too when the contents are replaced by rows of their own
 TRUNCATE cta_log;
 SELECT bucketfdw.create_table_as('strict', 'SELECT k + 1 AS k, v FROM strict WHERE k <> 1', mode => 'overwrite');
-SELECT bucketfdw.create_table_as('strict', 'SELECT k + 1 AS k, d, v FROM strict WHERE k <> 1', mode => 'overwrite');
+SELECT bucketfdw.create_table_as('strict', 'SELECT k + 1 AS k, d, v FROM strict WHERE k <> 1 ORDER BY k', mode => 'overwrite');
 SELECT * FROM cta_log;
 SELECT k, d, v, g FROM strict ORDER BY k;
 -- rows that are stored as they come, and queries that change data
