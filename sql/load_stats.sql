@@ -176,6 +176,13 @@ SELECT close('SELECT customer FROM part GROUP BY customer'), close('SELECT statu
 CREATE TABLE part_3 PARTITION OF part FOR VALUES FROM ('2026-01-01') TO ('2027-01-01');
 SELECT expected('SELECT status FROM part GROUP BY status') AS default_groups;
 
+-- a large write and a small one: each has the share of its rows
+CREATE FOREIGN TABLE two (k int, d date) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+INSERT INTO two SELECT g, date '2020-01-01' + g % 1000 FROM generate_series(1, 40000) g;
+INSERT INTO two SELECT g, date '2024-01-01' + g % 500 FROM generate_series(1, 8000) g;
+SELECT expected($$SELECT 1 FROM two WHERE d >= '2024-01-01'$$) BETWEEN 7000 AND 10500 AS recent,
+	expected($$SELECT 1 FROM two WHERE d < '2021-01-01'$$) BETWEEN 12000 AND 17000 AS old;
+
 -- statistics reach no operator that could show rows which the user may not see
 CREATE ROLE regress_load_stats;
 GRANT USAGE ON SCHEMA load_stats TO regress_load_stats;

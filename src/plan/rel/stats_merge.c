@@ -26,6 +26,9 @@
 /* common values must be more frequent than the mean by this factor */
 #define COMMON_TIMES 1.25
 
+/* a histogram has so many bounds, if values allow */
+#define LEAST_STEPS 8
+
 /* A value of a write and the rows it stands for. */
 typedef struct MergeValue
 {
@@ -253,17 +256,23 @@ static void
 ChooseBounds(const StatsMerge *merge, MergedStats *result)
 {
 	double		total = 0;
+	double		largest = 1;
 	double		sum = 0;
 	int			last = -1;
+	int			steps;
 
 	for (int i = 0; i < merge->nvalues; i++)
 	{
 		const MergeValue *v = &merge->merged[i];
 
 		total += v->common + v->stretch;
+		largest = Max(largest, v->common + v->stretch);
 		if (v->common + v->stretch > 0)
 			last = i;
 	}
+
+	/* of a large write and a small one: steps below those of the large one would all fall on the small one */
+	steps = (int) Min(Max(total / largest, LEAST_STEPS), MERGED_BOUNDS - 1);
 	for (int i = 0; i <= last; i++)
 	{
 		const MergeValue *v = &merge->merged[i];
@@ -273,7 +282,7 @@ ChooseBounds(const StatsMerge *merge, MergedStats *result)
 			continue;
 		/* the first, the last, and those that the next step of the sum falls on */
 		if (result->nbounds == 0 || i == last ||
-			(sum + weight / 2 >= total * result->nbounds / (MERGED_BOUNDS - 1) &&
+			(sum + weight / 2 >= total * result->nbounds / steps &&
 			 result->nbounds < MERGED_BOUNDS - 1))
 			result->bounds[result->nbounds++] = v->value;
 		sum += weight;
