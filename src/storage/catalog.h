@@ -55,9 +55,6 @@
 #define Anum_manifest_column_stats	29
 #define Natts_manifest				29
 
-/* what wrote a file: column origin of the manifest */
-#define BF_ORIGIN_LOAD				'l'
-
 /* columns of bucketfdw.dead_files */
 #define Anum_dead_relid				1
 #define Anum_dead_database			2

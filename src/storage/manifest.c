@@ -279,7 +279,7 @@ ManifestAdd(Manifest *manifest, const ManifestWrite *write)
 		manifest->stats = manifest->stats == NULL ? palloc(sizeof(ManifestStats)) :
 			repalloc(manifest->stats, sizeof(ManifestStats) * (manifest->nstats + 1));
 		stats = &manifest->stats[manifest->nstats++];
-		stats->rows = rows;
+		stats->rows = write->stats_rows;
 		stats->len = len;
 		stats->data = palloc(Max(len, 1));
 		memcpy(stats->data, VARDATA_ANY(write->column_stats), len);
@@ -407,8 +407,8 @@ InsertFile(Relation manifest, const ManifestWrite *write, int index, int run, Da
 	values[Anum_manifest_run_buckets - 1] = CatalogMakeArray(buckets, n, INT4OID, sizeof(int32));
 	values[Anum_manifest_run_rows - 1] = CatalogMakeArray(rows, n, INT8OID, sizeof(int64));
 	values[Anum_manifest_run_bytes - 1] = CatalogMakeArray(bytes, n, INT8OID, sizeof(int64));
-	nulls[Anum_manifest_stats_rows - 1] = index > 0;
-	nulls[Anum_manifest_column_stats - 1] = index > 0;
+	nulls[Anum_manifest_stats_rows - 1] = index > 0 || write->column_stats == NULL;
+	nulls[Anum_manifest_column_stats - 1] = index > 0 || write->column_stats == NULL;
 	CatalogInsert(manifest, values, nulls, Natts_manifest, cid);
 	return run + n;
 }
@@ -423,12 +423,9 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	Datum		values[Natts_manifest] = {0};
-	int64		rows = 0;
 	int			run = 0;
 	Relation	manifest;
 
-	for (int i = 0; i < write->nfiles; i++)
-		rows += write->files[i].rows;
 	values[Anum_manifest_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_manifest_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
 	values[Anum_manifest_database - 1] = ObjectIdGetDatum(MyDatabaseId);
@@ -437,11 +434,11 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 	values[Anum_manifest_written_by - 1] = ObjectIdGetDatum(GetUserId());
 	values[Anum_manifest_spec_version - 1] = Int32GetDatum(SpecRecord(relid, write->spec));
 	values[Anum_manifest_format_version - 1] = Int16GetDatum(BF_FORMAT_VERSION);
-	values[Anum_manifest_origin - 1] = CharGetDatum(BF_ORIGIN_LOAD);
+	values[Anum_manifest_origin - 1] = CharGetDatum(write->origin);
 	CatalogSetSpec(write->spec, values, Anum_manifest_hash_version);
 
 	/* they are of the whole write: that spares the planner one set for each file */
-	values[Anum_manifest_stats_rows - 1] = Int64GetDatum(rows);
+	values[Anum_manifest_stats_rows - 1] = Int64GetDatum(write->stats_rows);
 	values[Anum_manifest_column_stats - 1] = PointerGetDatum(write->column_stats);
 
 	manifest = table_open(BucketCatalogOid("manifest"), RowExclusiveLock);

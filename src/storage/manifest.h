@@ -90,8 +90,13 @@ typedef struct ManifestWrite
 	ManifestFile *files;		/* field spec ignored */
 	int			nruns;
 	ManifestRun *runs;
-	bytea	   *column_stats;	/* of the rows of all files */
+	char		origin;			/* of the files, if they are to be recorded: BF_ORIGIN_LOAD and so on */
+	int64		stats_rows;		/* rows that the next describes: of a load, all of them */
+	bytea	   *column_stats;	/* NULL: none */
 } ManifestWrite;
+
+/* what wrote a file */
+#define BF_ORIGIN_LOAD			'l'
 
 /*
  * Add a write that has no row to a manifest, or its numbers and statistics to
