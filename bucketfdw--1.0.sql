@@ -273,6 +273,13 @@ CREATE FUNCTION bucketfdw.verify(
 COMMENT ON FUNCTION bucketfdw.verify(regclass, boolean)
 	IS 'defects of the files of a table, or of all tables; no row means sound';
 
+CREATE PROCEDURE bucketfdw.compact(rel regclass, "full" boolean DEFAULT false)
+	AS 'MODULE_PATHNAME', 'bucketfdw_compact'
+	LANGUAGE C;
+
+COMMENT ON PROCEDURE bucketfdw.compact(regclass, boolean)
+	IS 'merge small runs of each bucket of a table, or all of them; commits after each step';
+
 CREATE FUNCTION bucketfdw.forget_file(rel regclass, path text) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_forget_file'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

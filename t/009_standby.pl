@@ -71,6 +71,8 @@ my ($ret, $out, $err) = $first->psql('postgres', q{INSERT INTO t1 VALUES (102, '
 like($err, qr/read-only|recovery/, 'no writes on a standby');
 ($ret, $out, $err) = $first->psql('postgres', 'SELECT bucketfdw.cleanup()');
 like($err, qr/during recovery|read-only/, 'no cleanup on a standby');
+($ret, $out, $err) = $first->psql('postgres', q{CALL bucketfdw.compact('t1')});
+like($err, qr/cannot execute bucketfdw.compact\(\) during recovery/, 'no compaction on a standby');
 
 # another one while four loads run
 $node->safe_psql('postgres', 'TRUNCATE t1, t2, journal');

@@ -8,9 +8,12 @@
 #include "admin/open_checked.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
+#include "catalog/pg_class_d.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/manifest.h"
+#include "upkeep/compact.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
@@ -36,6 +39,37 @@ RequireBucketTable(Oid relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a bucketed table", relname)));
+}
+
+void
+RequireMaintainable(Oid relid)
+{
+	RequireBucketTable(relid);
+	if (!MayMaintain(relid))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+}
+
+List *
+MaintainedTables(Oid relid)
+{
+	List	   *tables = NIL;
+	ListCell   *lc;
+
+	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+	{
+		foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+		{
+			if (IsBucketTable(lfirst_oid(lc)))
+				tables = lappend_oid(tables, lfirst_oid(lc));
+		}
+	}
+
+	/* a table that is named must be one of ours, or have partitions that are */
+	if (tables == NIL)
+		tables = list_make1_oid(relid);
+	foreach(lc, tables)
+		RequireMaintainable(lfirst_oid(lc));
+	return tables;
 }
 
 void

@@ -26,8 +26,18 @@ extern Relation OpenChecked(Oid relid, LOCKMODE lockmode, RelationCheck check);
  */
 extern Oid	LockForInsert(RangeVar *name, TupleDesc columns, bool overwrite);
 
-/* Checks: a bucketed table; a relation of which some column may be read; both. */
+/*
+ * The bucketed partitions of a partitioned table, at whatever depth, or the
+ * table itself; error unless the current user may maintain all of them.
+ */
+extern List *MaintainedTables(Oid relid);
+
+/*
+ * Checks: a bucketed table; one that the user may maintain; a relation of
+ * which some column may be read; a bucketed one.
+ */
 extern void RequireBucketTable(Oid relid);
+extern void RequireMaintainable(Oid relid);
 extern void RequireReadable(Oid relid);
 extern void RequireReadableBucketTable(Oid relid);
 

@@ -12,10 +12,7 @@
 #include "access/table.h"
 #include "admin/open_checked.h"
 #include "admin/query_text.h"
-#include "catalog/pg_authid_d.h"
-#include "catalog/pg_class_d.h"
 #include "catalog/pg_foreign_table.h"
-#include "catalog/pg_inherits.h"
 #include "compat.h"
 #include "format/read/reader.h"
 #include "funcapi.h"
@@ -23,7 +20,7 @@
 #include "storage/damaged.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
-#include "utils/acl.h"
+#include "upkeep/compact.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -325,46 +322,24 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 	MemoryContextDelete(cxt);
 }
 
-static bool
-MayVerify(Oid relid)
-{
-	return BfIsTableOwner(relid, GetUserId()) || BfMayMaintain(GetUserId());
-}
-
-static void
-RequireVerifiable(Oid relid)
-{
-	RequireBucketTable(relid);
-	if (!MayVerify(relid))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
-}
-
-/* The bucketed partitions of a partitioned table, at whatever depth, or all tables that the caller may verify. */
+/* All tables that the caller may verify. */
 static List *
-BucketTables(Oid parent)
+VerifiableTables(void)
 {
-	List	   *tables = NIL;
+	Relation	rel = table_open(ForeignTableRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
 	List	   *result = NIL;
-	ListCell   *lc;
+	HeapTuple	tuple;
 
-	if (OidIsValid(parent))
-		tables = find_all_inheritors(parent, NoLock, NULL);
-	else
+	while ((tuple = systable_getnext(scan)) != NULL)
 	{
-		Relation	rel = table_open(ForeignTableRelationId, AccessShareLock);
-		SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
-		HeapTuple	tuple;
+		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
 
-		while ((tuple = systable_getnext(scan)) != NULL)
-			tables = lappend_oid(tables, ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid);
-		systable_endscan(scan);
-		table_close(rel, AccessShareLock);
+		if (IsBucketTable(relid) && MayMaintain(relid))
+			result = lappend_oid(result, relid);
 	}
-	foreach(lc, tables)
-	{
-		if (IsBucketTable(lfirst_oid(lc)) && (OidIsValid(parent) || MayVerify(lfirst_oid(lc))))
-			result = lappend_oid(result, lfirst_oid(lc));
-	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
 	return result;
 }
 
@@ -380,22 +355,15 @@ bucketfdw_verify(PG_FUNCTION_ARGS)
 	VerifyState state = {.fcinfo = fcinfo};
 	bool		quick = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	bool		named = !PG_ARGISNULL(0);
-	List	   *tables = NIL;
+	List	   *tables;
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (!named)
-		tables = BucketTables(InvalidOid);
-	else if (get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_PARTITIONED_TABLE)
-		tables = BucketTables(PG_GETARG_OID(0));
-
-	/* a table that is named must be one of ours, or have partitions that are */
-	if (named && tables == NIL)
-		tables = list_make1_oid(PG_GETARG_OID(0));
+	tables = named ? MaintainedTables(PG_GETARG_OID(0)) : VerifiableTables();
 	foreach(lc, tables)
 	{
 		Oid			relid = lfirst_oid(lc);
-		Relation	rel = named ? OpenChecked(relid, AccessShareLock, RequireVerifiable) :
+		Relation	rel = named ? OpenChecked(relid, AccessShareLock, RequireMaintainable) :
 			try_relation_open(relid, AccessShareLock);
 
 		if (rel == NULL)
@@ -406,7 +374,7 @@ bucketfdw_verify(PG_FUNCTION_ARGS)
 													   RelationGetRelationName(rel));
 
 		/* of all tables, one may have gone into other hands meanwhile */
-		if (named || (IsBucketTable(relid) && MayVerify(relid)))
+		if (named || (IsBucketTable(relid) && MayMaintain(relid)))
 			VerifyTable(&state, rel, quick);
 		relation_close(rel, AccessShareLock);
 	}

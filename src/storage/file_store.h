@@ -84,6 +84,9 @@ extern void StoreLogConflict(FullTransactionId xid);
  */
 extern int64 StoreReclaimGarbage(Oid relid);
 
+/* Bytes of the dead files of a table that are still there. */
+extern int64 StoreGarbageBytes(Oid relid);
+
 /*
  * Remove all that nobody needs of this database: dead files, files that no
  * catalog row names, rows and files of tables that are gone.  A table that

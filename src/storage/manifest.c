@@ -528,6 +528,58 @@ ManifestDelete(Oid relid, bool all, bool drop)
 	return found;
 }
 
+static int
+CompareFileIds(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+int
+ManifestTakeOut(Oid relid, const uint64 *file_ids, int nfiles, ManifestStats **stats)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw manifest row",
+												  ALLOCSET_DEFAULT_SIZES);
+	Oid			rowtype = get_rel_type_id(relid);
+	Manifest	found = {0};
+	ManifestRoom room = {0};
+	CatalogScan scan;
+	HeapTuple	tuple;
+	Datum		values[Natts_manifest];
+
+	CatalogScanBegin(&scan, "manifest", RowExclusiveLock, relid, NULL);
+	MemoryContextSwitchTo(row_cxt);
+	while ((tuple = CatalogScanNext(&scan)) != NULL)
+	{
+		uint64		file_id;
+
+		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
+		file_id = DatumGetInt64(values[Anum_manifest_file_id - 1]);
+		if (DatumGetObjectId(values[Anum_manifest_rowtype - 1]) == rowtype &&
+			bsearch(&file_id, file_ids, nfiles, sizeof(uint64), CompareFileIds) != NULL &&
+			CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
+		{
+			DeadFilesInsert(relid, values);
+			ManifestAddStats(&found, &room, values, cxt);
+			found.nfiles++;
+		}
+		MemoryContextReset(row_cxt);
+	}
+	MemoryContextSwitchTo(cxt);
+	CatalogScanEnd(&scan);
+	MemoryContextDelete(row_cxt);
+	if (found.nfiles != nfiles)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("manifest of bucketed table \"%s\" was changed concurrently", get_rel_name(relid))));
+	CommandCounterIncrement();
+	*stats = found.stats;
+	return found.nstats;
+}
+
 void
 ManifestTruncate(Oid relid)
 {

@@ -97,6 +97,7 @@ typedef struct ManifestWrite
 
 /* what wrote a file */
 #define BF_ORIGIN_LOAD			'l'
+#define BF_ORIGIN_COMPACTION	'c'
 
 /*
  * Add a write that has no row to a manifest, or its numbers and statistics to
@@ -110,6 +111,14 @@ extern void ManifestAdd(Manifest *manifest, const ManifestWrite *write);
  * bucketfdw.spec when it is not there yet.  An active snapshot is not needed.
  */
 extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid);
+
+/*
+ * Delete the manifest rows of nfiles files of a table, which are replaced by
+ * the write that is inserted next; the files become garbage.  file_ids are
+ * ascending.  Error if one of the rows is not there any more.  *stats are the
+ * column statistics that the rows had; returns their number.
+ */
+extern int	ManifestTakeOut(Oid relid, const uint64 *file_ids, int nfiles, ManifestStats **stats);
 
 /*
  * Delete all manifest rows of a table that the latest snapshot sees and send

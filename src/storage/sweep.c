@@ -108,6 +108,24 @@ StoreReclaimGarbage(Oid relid)
 	return removed;
 }
 
+int64
+StoreGarbageBytes(Oid relid)
+{
+	CatalogScan scan;
+	HeapTuple	tuple;
+	Datum		values[Natts_dead];
+	int64		bytes = 0;
+
+	CatalogScanBegin(&scan, "dead_files", AccessShareLock, relid, NULL);
+	while ((tuple = CatalogScanNext(&scan)) != NULL)
+	{
+		CatalogDeform(scan.rel, tuple, values, Natts_dead);
+		bytes += DatumGetInt64(values[Anum_dead_bytes - 1]);
+	}
+	CatalogScanEnd(&scan);
+	return bytes;
+}
+
 /* A file of ours found on disk. */
 typedef struct FoundFile
 {

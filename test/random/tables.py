@@ -272,10 +272,12 @@ class World:
                     self.ops.append(Transaction(f"SAVEPOINT s{depth}"))
             elif x < 0.36 and not inside:
                 self.change(rnd.choice(tables))
-            elif x < 0.38:
+            elif x < 0.42 and not inside:
+                self.compact(rnd.choice(tables))
+            elif x < 0.44:
                 t = rnd.choice(tables)
                 self.op(f"TRUNCATE h.{t.name}", f"TRUNCATE b.{t.name}", table=t.name)
-            elif x < 0.42:
+            elif x < 0.48:
                 t = rnd.choice(tables)
                 self.op(*[f"SELECT count(*) FROM {s}.{t.name}" for s in SCHEMAS], table=t.name)
             else:
@@ -289,6 +291,8 @@ class World:
                 self.drop_column(t, "gone")
                 if rnd.random() < 0.7:
                     self.load(t, max(1, self.size // 4))
+            if rnd.random() < 0.2:
+                self.compact(t)
         while rnd.random() < 0.3:
             self.derive()
         if rnd.random() < 0.5:
@@ -347,6 +351,10 @@ class World:
         column = Column(name, typ, kind, None, [v for v in kind.pool(rnd, 6) if kind.fits(typ, v)] or [kind.regular(1, rnd)])
         self.op(*[f"ALTER TABLE {s}.{t.name} ADD COLUMN {column.ddl()}" for s in SCHEMAS], table=t.name)
         t.columns.append(column)
+
+    def compact(self, t):
+        if not t.heap:
+            self.op("", f"CALL bucketfdw.compact('b.{t.name}', {self.rnd.choice(['true', 'true', 'false'])})", table=t.name)
 
     def drop_column(self, t, name):
         self.op(*[f"ALTER TABLE {s}.{t.name} DROP COLUMN {name}" for s in SCHEMAS], table=t.name)

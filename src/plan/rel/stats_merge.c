@@ -318,3 +318,28 @@ StatsMergeEnd(StatsMerge *merge, MergedStats *result)
 	ChooseBounds(merge, result);
 	return true;
 }
+
+void
+StatsMergeSummary(StatsMerge *merge, AttrNumber attnum, const SummaryLimits *limits, ColumnSummary *result)
+{
+	MergedStats merged;
+
+	memset(result, 0, sizeof(*result));
+	result->attnum = attnum;
+	result->keyclass = merge->keyclass;
+	result->nulls = (int64) merge->nulls;
+	result->values = (int64) merge->values;
+	result->bytes = (int64) merge->bytes;
+	result->nhashes = ColumnSketchRead(&merge->sketch, limits->hashes, result->hashes, &result->below);
+	if (!StatsMergeEnd(merge, &merged))
+		return;
+	result->ncommon = Min(merged.ncommon, limits->common);
+	for (int i = 0; i < result->ncommon; i++)
+	{
+		result->common[i].value = merged.common[i];
+		result->shares[i] = merged.shares[i];
+	}
+	result->nbounds = Min(merged.nbounds, limits->bounds);
+	for (int i = 0; i < result->nbounds; i++)
+		result->bounds[i].value = merged.bounds[i * (merged.nbounds - 1) / (result->nbounds - 1)];
+}

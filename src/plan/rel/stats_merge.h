@@ -6,6 +6,7 @@
 #ifndef BF_STATS_MERGE_H
 #define BF_STATS_MERGE_H
 
+#include "format/stats/column_summary.h"
 #include "storage/manifest.h"
 
 #define MERGED_COMMON 32
@@ -31,6 +32,10 @@ extern void StatsMergeAdd(StatsMerge *merge, const ManifestStats *writes, int nw
 
 /* False when no write had a summary.  Values live as long as the summaries and the context. */
 extern bool StatsMergeEnd(StatsMerge *merge, MergedStats *result);
+
+/* Instead: as the summary of one write of all the rows, of a column whose merge was begun with collation C. */
+extern void StatsMergeSummary(StatsMerge *merge, AttrNumber attnum, const SummaryLimits *limits,
+							  ColumnSummary *result);
 extern void StatsMergeFree(StatsMerge *merge);
 
 /* Mean width of the values of a column; 0 when it is not known. */

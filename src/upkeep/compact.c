@@ -1,0 +1,340 @@
+/*
+ * compact.c
+ *	  Compaction: small runs of a bucket become one, in steps of whole files.
+ *
+ * A step reads the runs of some files bucket by bucket in key order, writes
+ * them to new files and replaces the manifest rows, all in one transaction.
+ * ShareUpdateExclusiveLock keeps other compactions and everything that
+ * replaces files away; readers and appends go on.  Snapshots that see the old
+ * rows of the manifest read the old files, which are garbage afterwards.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class_d.h"
+#include "catalog/pg_collation_d.h"
+#include "compat.h"
+#include "exec/scan/leaf_reader.h"
+#include "format/file_format.h"
+#include "format/stats/column_summary.h"
+#include "load/run_files.h"
+#include "miscadmin.h"
+#include "plan/rel/stats_merge.h"
+#include "storage/file_store.h"
+#include "upkeep/compact.h"
+#include "upkeep/compact_choose.h"
+#include "utils/acl.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+/* files replaced in one step, about: what the step needs on disk, and what is lost when it is cancelled */
+#define STEP_BYTES (INT64CONST(256) * 1024 * 1024)
+
+struct Compaction
+{
+	Oid			relid;
+	bool		full;
+	HTAB	   *known;			/* ids of files that may be replaced; empty before the first step */
+	bool		begun;
+};
+
+bool
+MayMaintain(Oid relid)
+{
+	return BfIsTableOwner(relid, GetUserId()) || BfMayMaintain(GetUserId());
+}
+
+Compaction *
+CompactBegin(Oid relid, bool full)
+{
+	HASHCTL		ctl = {.keysize = sizeof(uint64), .entrysize = sizeof(uint64), .hcxt = CurrentMemoryContext};
+	Compaction *compaction = palloc0(sizeof(Compaction));
+
+	compaction->relid = relid;
+	compaction->full = full;
+	compaction->known = hash_create("bucketfdw files to compact", 256, &ctl,
+									HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	return compaction;
+}
+
+static void
+AddKnown(Compaction *compaction, const ManifestFile *files, int nfiles)
+{
+	for (int i = 0; i < nfiles; i++)
+		(void) hash_search(compaction->known, &files[i].file_id, HASH_ENTER, NULL);
+}
+
+/* Choose the files of the step; returns how many. */
+static int
+ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *manifest, bool *chosen)
+{
+	bool	   *eligible = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
+	CompactLimits limits = {.full = compaction->full, .step_bytes = STEP_BYTES};
+
+	/* as a merge holds it: values, null flags and the key, and what the values point to */
+	limits.row_memory = 2 * sizeof(int64) + layout->ncols * (sizeof(Datum) + sizeof(bool)) +
+		manifest->raw_bytes / Max(manifest->rows, 1);
+	limits.memory = (Size) maintenance_work_mem * 1024;
+	for (int i = 0; i < manifest->nfiles; i++)
+	{
+		const ManifestFile *file = &manifest->files[i];
+
+		eligible[i] = BucketSpecEqual(manifest->specs[file->spec], layout->spec) &&
+			hash_search(compaction->known, &file->file_id, HASH_FIND, NULL) != NULL;
+	}
+	return CompactChoose(manifest, eligible, &limits, chosen);
+}
+
+/* The manifest of the chosen files alone. */
+static Manifest *
+ChosenManifest(const Manifest *manifest, const bool *chosen)
+{
+	Manifest   *result = palloc(sizeof(Manifest));
+	int		   *number = palloc(Max(manifest->nfiles, 1) * sizeof(int));
+
+	*result = *manifest;
+	result->nfiles = result->nruns = 0;
+	result->rows = result->bytes = result->raw_bytes = 0;
+	result->files = palloc_extended(Max(manifest->nfiles, 1) * sizeof(ManifestFile), MCXT_ALLOC_HUGE);
+	result->runs = palloc_extended(Max(manifest->nruns, 1) * sizeof(ManifestRun), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < manifest->nfiles; i++)
+	{
+		if (!chosen[i])
+			continue;
+		number[i] = result->nfiles;
+		result->files[result->nfiles++] = manifest->files[i];
+		result->rows += manifest->files[i].rows;
+		result->bytes += manifest->files[i].bytes;
+		result->raw_bytes += manifest->files[i].raw_bytes;
+	}
+	for (int r = 0; r < manifest->nruns; r++)
+	{
+		if (!chosen[manifest->runs[r].file])
+			continue;
+		result->runs[result->nruns] = manifest->runs[r];
+		result->runs[result->nruns++].file = number[manifest->runs[r].file];
+	}
+	/* that of the chosen files, not of all */
+	if (result->nfiles > 0)
+	{
+		result->specs = palloc(sizeof(BucketSpec *));
+		result->specs[0] = manifest->specs[result->files[0].spec];
+		result->nspecs = 1;
+		for (int i = 0; i < result->nfiles; i++)
+			result->files[i].spec = 0;
+	}
+	return result;
+}
+
+/* Merge the runs of one bucket, which take so many bytes now. */
+static void
+MergeBucket(LeafReader *leaf, const RowLayout *layout, int bucket, int64 bytes, RunFiles *files)
+{
+	static bool no_nulls[BF_BATCH_ROWS];	/* all false */
+	Datum	  **values = palloc0(layout->desc->natts * sizeof(Datum *));
+	bool	  **nulls = palloc0(layout->desc->natts * sizeof(bool *));
+	Batch	   *batch;
+
+	LeafOpenGroup(leaf, layout->spec->nbuckets, bucket, layout->spec->nsort, NULL);
+	RunFilesBeginRun(files, bucket, bytes);
+	while ((batch = LeafNextBatch(leaf, NULL)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		Assert(batch->nselected == batch->nrows);
+		for (int c = 0; c < layout->ncols; c++)
+		{
+			ColumnVector *vector = BatchColumn(batch, c);
+
+			values[layout->cols[c].attnum - 1] = vector->values;
+			nulls[layout->cols[c].attnum - 1] = vector->nulls ? vector->nulls : no_nulls;
+		}
+		RunFilesAppend(files, values, nulls, batch->nrows);
+	}
+	(void) RunFilesEndRun(files);
+	LeafClose(leaf);
+	pfree(values);
+	pfree(nulls);
+}
+
+/* Write the rows of some files anew, one run for each bucket. */
+static ManifestWrite *
+MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
+{
+	AttrNumber *attnums = palloc(Max(layout->ncols, 1) * sizeof(AttrNumber));
+	int64	   *bytes = palloc0(layout->spec->nbuckets * sizeof(int64));
+	int64	   *rows = palloc0(layout->spec->nbuckets * sizeof(int64));
+	RunFiles   *files = RunFilesBegin(layout, SpecTablespace(RelationGetRelid(rel)), NULL, NULL, 0);
+	ManifestWrite *write;
+	int64		written = 0;
+	LeafReader *leaf;
+
+	for (int c = 0; c < layout->ncols; c++)
+		attnums[c] = layout->cols[c].attnum;
+	for (int r = 0; r < inputs->nruns; r++)
+	{
+		bytes[inputs->runs[r].bucket] += inputs->runs[r].bytes;
+		rows[inputs->runs[r].bucket] += inputs->runs[r].rows;
+	}
+	leaf = LeafReaderCreate(rel, inputs, layout->ncols, attnums, 0, NULL);
+	for (int b = 0; b < layout->spec->nbuckets; b++)
+	{
+		if (rows[b] > 0)
+			MergeBucket(leaf, layout, b, bytes[b], files);
+	}
+	LeafReaderEnd(leaf);
+	write = RunFilesEnd(files);
+	for (int i = 0; i < write->nfiles; i++)
+		written += write->files[i].rows;
+	if (written != inputs->rows)
+		elog(ERROR, "compaction of bucketed table \"%s\" wrote %lld rows instead of %lld",
+			 RelationGetRelationName(rel), (long long) written, (long long) inputs->rows);
+	return write;
+}
+
+static int
+CompareAttnums(const void *a, const void *b)
+{
+	return *(const AttrNumber *) a - *(const AttrNumber *) b;
+}
+
+/*
+ * What was known of the replaced files' rows is merged, not gathered anew: the
+ * statistics of a write stand with one of its files and are of all of them.  So
+ * those of all files of the table are of all its rows, whichever are replaced.
+ */
+static void
+MergeStatistics(const RowLayout *layout, const ManifestStats *stats, int nstats, ManifestWrite *write)
+{
+	int			ncolumns = Min(layout->ncols, SUMMARY_COLUMNS);
+	AttrNumber *attnums = palloc(Max(layout->ncols, 1) * sizeof(AttrNumber));
+	ColumnSummary *summary = palloc(sizeof(ColumnSummary));
+	SummaryLimits limits;
+	ByteBuffer	out;
+
+	if (nstats == 0)
+		return;
+	for (int c = 0; c < layout->ncols; c++)
+		attnums[c] = layout->cols[c].attnum;
+	qsort(attnums, layout->ncols, sizeof(AttrNumber), CompareAttnums);
+	SummaryGetLimits(ncolumns, &limits);
+	ByteBufferInit(&out, CurrentMemoryContext);
+	SummaryBegin(&out, ncolumns);
+	for (int c = 0; c < ncolumns; c++)
+	{
+		Oid			typid = TupleDescAttr(layout->desc, attnums[c] - 1)->atttypid;
+		StatsMerge *merge = StatsMergeBegin(getBaseType(typid), C_COLLATION_OID);
+
+		StatsMergeAdd(merge, stats, nstats, attnums[c]);
+		StatsMergeSummary(merge, attnums[c], &limits, summary);
+		SummaryAdd(&out, c, summary);
+		StatsMergeFree(merge);
+	}
+	for (int i = 0; i < nstats; i++)
+		write->stats_rows += stats[i].rows;
+	write->column_stats = palloc(VARHDRSZ + out.len);
+	SET_VARSIZE(write->column_stats, VARHDRSZ + out.len);
+	memcpy(VARDATA(write->column_stats), out.data, out.len);
+}
+
+static int
+CompareFileIds(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* The manifest rows of some files are replaced by those of a write. */
+static void
+ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, ManifestWrite *write)
+{
+	uint64	   *file_ids = palloc(inputs->nfiles * sizeof(uint64));
+	ManifestStats *stats;
+	int			nstats;
+
+	for (int i = 0; i < inputs->nfiles; i++)
+		file_ids[i] = inputs->files[i].file_id;
+	qsort(file_ids, inputs->nfiles, sizeof(uint64), CompareFileIds);
+	nstats = ManifestTakeOut(RelationGetRelid(rel), file_ids, inputs->nfiles, &stats);
+	MergeStatistics(layout, stats, nstats, write);
+	write->origin = BF_ORIGIN_COMPACTION;
+	ManifestInsert(rel, write, GetCurrentCommandId(true));
+}
+
+/* Is there more garbage that cannot go yet than there are files?  Then no more is made, and it is said. */
+static bool
+TooMuchGarbage(Relation rel, const Manifest *manifest)
+{
+	if (StoreGarbageBytes(RelationGetRelid(rel)) <= manifest->bytes)
+		return false;
+	ereport(NOTICE,
+			(errmsg("\"%s\" is not compacted further now", RelationGetRelationName(rel)),
+			 errdetail("Replaced files of it that cannot be removed yet are larger than those it has."),
+			 errhint("The column held_by of bucketfdw.garbage says what may still need them.")));
+	return true;
+}
+
+/* A step of a table that is locked. */
+static bool
+CompactTable(Compaction *compaction, Relation rel)
+{
+	RowLayout  *layout = RowLayoutCreate(compaction->relid, RelationGetDescr(rel), TableOptionsGet(rel));
+	Snapshot	snapshot;
+	Manifest   *manifest;
+	ManifestWrite *write;
+	bool	   *chosen;
+
+	/* what earlier steps replaced: so there is no more of it than of one step */
+	(void) StoreReclaimGarbage(compaction->relid);
+	CommandCounterIncrement();
+
+	/* the lock keeps the files there: the horizon need not wait for us */
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	manifest = ManifestRead(compaction->relid, snapshot);
+	UnregisterSnapshot(snapshot);
+	if (!compaction->begun)
+		AddKnown(compaction, manifest->files, manifest->nfiles);
+	compaction->begun = true;
+	chosen = palloc(Max(manifest->nfiles, 1) * sizeof(bool));
+	if (ChooseFiles(compaction, layout, manifest, chosen) == 0 || TooMuchGarbage(rel, manifest))
+		return false;
+
+	manifest = ChosenManifest(manifest, chosen);
+	write = MergeFiles(rel, layout, manifest);
+	ReplaceFiles(rel, layout, manifest, write);
+	AddKnown(compaction, write->files, write->nfiles);
+	ereport(DEBUG1,
+			(errmsg_internal("compacted %d runs of \"%s\" in %d files to %d runs in %d files",
+							 manifest->nruns, RelationGetRelationName(rel), manifest->nfiles,
+							 write->nruns, write->nfiles)));
+	return true;
+}
+
+bool
+CompactStep(Compaction *compaction)
+{
+	MemoryContext cxt;
+	MemoryContext old;
+	Relation	rel;
+	bool		more = false;
+
+	/* the lock must come before what is read, whatever the session's default is */
+	XactIsoLevel = XACT_READ_COMMITTED;
+	rel = try_relation_open(compaction->relid, ShareUpdateExclusiveLock);
+	if (rel == NULL)
+		return false;
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw compaction", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	if (IsBucketTable(compaction->relid) && MayMaintain(compaction->relid))
+		more = CompactTable(compaction, rel);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	relation_close(rel, NoLock);
+	return more;
+}

@@ -1,0 +1,28 @@
+/*
+ * compact.h
+ *	  Compaction: small runs of a bucket become one, in steps of whole files.
+ */
+#ifndef BF_COMPACT_H
+#define BF_COMPACT_H
+
+#include "postgres.h"
+
+/* One table that is being compacted, from step to step. */
+typedef struct Compaction Compaction;
+
+/* In the current context, which outlives the transactions of the steps. */
+extern Compaction *CompactBegin(Oid relid, bool full);
+
+/*
+ * One step, in a transaction that has done nothing yet and that the caller
+ * commits; it is made READ COMMITTED.  The table need not exist any more.
+ * Only files that were there at the first step, or come from one, are looked
+ * at, so that there is an end however much is appended meanwhile.  false:
+ * nothing more is to be done.
+ */
+extern bool CompactStep(Compaction *compaction);
+
+/* May the current user do the upkeep of a table, and look for damage in it? */
+extern bool MayMaintain(Oid relid);
+
+#endif							/* BF_COMPACT_H */
