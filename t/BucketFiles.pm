@@ -35,7 +35,7 @@ our $journal = q{
 			lo := lo + n;
 		END LOOP;
 	END $$;
-	CREATE FUNCTION bucketed() RETURNS SETOF text LANGUAGE sql AS
+	CREATE FUNCTION bucketed() RETURNS SETOF text STABLE LANGUAGE sql AS
 		$$ SELECT relname::text FROM pg_class WHERE relkind = 'f' AND relnamespace = 'public'::regnamespace ORDER BY 1 $$;
 	CREATE FUNCTION differs() RETURNS SETOF text STABLE LANGUAGE plpgsql AS $$
 	DECLARE
