@@ -236,7 +236,22 @@ IsUndone(HeapTupleHeader row)
 		!TransactionIdIsInProgress(xmin) && !TransactionIdDidCommit(xmin);
 }
 
-/* Add the files that any version of a row of a catalog table names, deleted ones included. */
+/*
+ * Is a row deleted for good?  Its file has a row in dead_files, or was dropped
+ * by that very commit; and a crash can come between the commit and the unlink,
+ * with a checkpoint before that keeps replay from doing it.
+ */
+static bool
+IsDeleted(HeapTupleHeader row)
+{
+	TransactionId xmax = HeapTupleHeaderGetRawXmax(row);
+
+	return (row->t_infomask & (HEAP_XMAX_INVALID | HEAP_XMAX_IS_MULTI)) == 0 &&
+		!HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask) && !TransactionIdIsCurrentTransactionId(xmax) &&
+		!TransactionIdIsInProgress(xmax) && TransactionIdDidCommit(xmax);
+}
+
+/* Add the files that a catalog table names in rows that are there, or may be for somebody. */
 static void
 NameFiles(HTAB *named, const char *table, int anum_tablespace, int anum_filenode)
 {
@@ -250,7 +265,7 @@ NameFiles(HTAB *named, const char *table, int anum_tablespace, int anum_filenode
 		bool		isnull;
 
 		CHECK_FOR_INTERRUPTS();
-		if (IsUndone(tuple->t_data))
+		if (IsUndone(tuple->t_data) || IsDeleted(tuple->t_data))
 			continue;
 		locator.tablespace = DatumGetObjectId(heap_getattr(tuple, anum_tablespace, RelationGetDescr(rel), &isnull));
 		locator.number = DatumGetObjectId(heap_getattr(tuple, anum_filenode, RelationGetDescr(rel), &isnull));
