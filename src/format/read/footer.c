@@ -306,6 +306,7 @@ FooterRead(FileReader *reader, uint64 file_id, Oid relid)
 	char	   *end;
 	DiskTail	tail;
 	DiskHeader	header;
+	bool		have_footer;
 	Section		sections[SECTION_LAST + 1];
 
 	if (source->size < sizeof(DiskHeader) + sizeof(DiskTail))
@@ -329,12 +330,11 @@ FooterRead(FileReader *reader, uint64 file_id, Oid relid)
 	check_header(reader, &header, file_id, relid);
 
 	priv->footer = MemoryContextAllocHuge(reader->cxt, tail.footer_length + BF_SLACK);
-	if (tail.footer_offset >= source->size - got)
+	have_footer = tail.footer_offset >= source->size - got;
+	if (have_footer)
 		memcpy(priv->footer, end + (tail.footer_offset - (source->size - got)), tail.footer_length);
-	else
-		memset(priv->footer, 0, tail.footer_length);
 	pfree(end);
-	if (!crc_matches(priv->footer, tail.footer_length, tail.footer_crc) &&
+	if (!(have_footer && crc_matches(priv->footer, tail.footer_length, tail.footer_crc)) &&
 		!FileReadSummed(source, priv->footer, tail.footer_length, tail.footer_offset, tail.footer_crc))
 		FileReaderCorrupt(reader, -1, -1, tail.footer_offset, "checksum of the footer does not match");
 	if (tail.footer_length % 8 != 0)
