@@ -13,8 +13,9 @@
 #include "format/stats/stat_value.h"
 #include "miscadmin.h"
 
-/* the first read at the end of a file: the footer of most files fits */
-#define TAIL_READ_BYTES (32 * 1024)
+/* a file of so many bytes is read at once; of a larger one, whose footer may have any size, first the end */
+#define WHOLE_READ_BYTES (32 * 1024)
+#define TAIL_READ_BYTES (4 * 1024)
 
 typedef struct Section
 {
@@ -311,7 +312,7 @@ FooterRead(FileReader *reader, uint64 file_id, Oid relid)
 
 	if (source->size < sizeof(DiskHeader) + sizeof(DiskTail))
 		corrupt(reader, "the file is too short");
-	got = Min(source->size, TAIL_READ_BYTES);
+	got = source->size <= WHOLE_READ_BYTES ? source->size : TAIL_READ_BYTES;
 	end = palloc(got);
 	source->read(source, end, got, source->size - got);
 	memcpy(&tail, end + got - sizeof(tail), sizeof(tail));
