@@ -9,9 +9,6 @@
 #include "load/run_files.h"
 #include "storage/file_store.h"
 
-/* a run expected to be at least this large has a file of its own */
-#define OWN_FILE_BYTES	(1024 * 1024)
-
 /* smaller ones share files of up to this size */
 #define SHARED_FILE_BYTES	(16 * 1024 * 1024)
 
@@ -108,7 +105,7 @@ CloseFile(RunFiles *files)
 void
 RunFilesBeginRun(RunFiles *files, int bucket, int64 expected)
 {
-	bool		own = expected >= OWN_FILE_BYTES;
+	bool		own = expected >= BF_OWN_FILE_BYTES;
 
 	if (files->writer != NULL && files->image == NULL &&
 		(own || files->own || FileWriterBytes(files->writer) + expected > SHARED_FILE_BYTES))

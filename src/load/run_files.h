@@ -11,6 +11,9 @@
 #include "storage/file_image.h"
 #include "storage/manifest.h"
 
+/* a run expected to be at least this large has a file of its own */
+#define BF_OWN_FILE_BYTES	(1024 * 1024)
+
 typedef struct RunFiles RunFiles;
 
 /*

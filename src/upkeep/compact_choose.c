@@ -2,24 +2,40 @@
  * compact_choose.c
  *	  Which files the next step of a compaction replaces.
  *
- * A bucket may have 11 to 13 runs.  One that has more merges its smallest
- * ones: as many as are too many, and on while the next is no larger than all
- * before together.  So runs grow like the carries of a counter, and a row is
- * rewritten about as often as the number of rows has doubled a few times, not
- * as often as the table is appended to.  The limit differs from bucket to
- * bucket so that not all merge after the same append.
+ * A bucket may have twelve runs.  One that has more merges its smallest ones:
+ * as many as are too many, and on while the next is no larger than all before
+ * together.  So runs grow like the carries of a counter, and a row is rewritten
+ * about as often as the number of rows has doubled a few times, not as often as
+ * the table is appended to.
+ *
+ * Small runs of many buckets share a file, and files are replaced whole.  If
+ * each bucket chose by its own runs, files would be rewritten for the bucket
+ * that is first above the limit, too early for all others.  So shared files are
+ * merged with one another, the order and the sizes being those of files, which
+ * look the same from each of their buckets.  Where files of the bucket alone are
+ * more than half of what is allowed, they are merged instead: that touches no
+ * other bucket.
  */
 #include "postgres.h"
 
 #include "format/file_format.h"
+#include "load/run_files.h"
 #include "miscadmin.h"
 #include "upkeep/compact_choose.h"
 
-#define LEAST_LIMIT 11
-#define LIMIT_SPREAD 3
+#define ALLOWED_RUNS 12
+#define ALLOWED_OWN_RUNS 6
+
+/* of a file */
+typedef struct FileSize
+{
+	int			runs;
+	int64		run_rows;		/* on average */
+	Size		memory;			/* that its largest run takes */
+} FileSize;
 
 /*
- * Runs of all buckets in a file of several are merged, whichever bucket it was
+ * Runs of all buckets in a shared file are merged, whichever bucket it was
  * chosen for: of the memory for one bucket, such files get one half, and
  * chosen files of the bucket alone the other.
  */
@@ -27,68 +43,88 @@ typedef struct Chooser
 {
 	const Manifest *manifest;
 	const CompactLimits *limits;
-	Size	   *memory;			/* per file: that its largest run takes */
+	FileSize   *sizes;			/* per file */
 	bool	   *chosen;
 	int			nchosen;
 	int64		bytes;			/* of the chosen files */
-	Size		shared;			/* memory for those of them that hold several buckets */
+	Size		shared;			/* memory for those of them that are shared */
 } Chooser;
 
+/* Has the file runs of several buckets, or is it as small as such runs are? */
 static bool
 IsShared(const ManifestFile *file)
 {
-	return file->first_bucket != file->last_bucket;
+	return file->first_bucket != file->last_bucket || file->bytes < BF_OWN_FILE_BYTES;
 }
 
+/* By bucket, then shared files, then the smallest. */
 static int
-CompareRuns(const void *a, const void *b)
+CompareRuns(const void *a, const void *b, void *arg)
 {
+	const Chooser *chooser = arg;
 	const ManifestRun *x = *(const ManifestRun *const *) a;
 	const ManifestRun *y = *(const ManifestRun *const *) b;
+	int			shared = IsShared(&chooser->manifest->files[y->file]) - IsShared(&chooser->manifest->files[x->file]);
+	int64		x_rows = chooser->sizes[x->file].run_rows;
+	int64		y_rows = chooser->sizes[y->file].run_rows;
 
 	if (x->bucket != y->bucket)
 		return x->bucket < y->bucket ? -1 : 1;
-	if (x->rows != y->rows)
-		return x->rows < y->rows ? -1 : 1;
+	if (shared != 0)
+		return shared;
+	if (x_rows != y_rows)
+		return x_rows < y_rows ? -1 : 1;
 	return (x->file > y->file) - (x->file < y->file);
 }
 
-/* How many of the n runs of a bucket, smallest first, are to be merged; 0: none. */
+/*
+ * Which of the n runs of a bucket, in that order, are to be merged: so many
+ * from *first on; 0: none.
+ */
 static int
-RunsToMerge(const Chooser *chooser, const ManifestRun *const *runs, int n)
+RunsToMerge(const Chooser *chooser, const ManifestRun *const *runs, int n, int *first)
 {
 	const CompactLimits *limits = chooser->limits;
-	int			allowed = limits->full ? 1 : LEAST_LIMIT + runs[0]->bucket % LIMIT_SPREAD;
-	int64		sum = 0;
+	int			allowed = limits->full ? 1 : ALLOWED_RUNS;
+	int			nshared = 0;
+	int			end = n;
+	int64		rows = 0;
 	int64		bytes = 0;
 	Size		shared = chooser->shared;
 	Size		own = 0;
 	int			k = 0;
 
+	*first = 0;
 	if (n <= allowed)
 		return 0;
-	for (; k < n; k++)
+	while (nshared < n && IsShared(&chooser->manifest->files[runs[nshared]->file]))
+		nshared++;
+	if (!limits->full && (nshared < 2 || n - nshared > ALLOWED_OWN_RUNS))
+		*first = nshared;
+	else if (!limits->full)
+		end = nshared;
+	for (; *first + k < end; k++)
 	{
-		int			f = runs[k]->file;
+		int			f = runs[*first + k]->file;
+		const FileSize *size = &chooser->sizes[f];
 
 		if (!IsShared(&chooser->manifest->files[f]))
-			own += chooser->memory[f];
+			own += size->memory;
 		else if (!chooser->chosen[f])
 		{
-			/* all of it is rewritten for the run */
 			bytes += chooser->manifest->files[f].bytes;
-			shared += chooser->memory[f];
+			shared += size->memory;
 		}
-		if (k >= 2 && ((n - k < allowed && runs[k]->rows > sum && !limits->full) ||
+		if (k >= 2 && ((n - k < allowed && size->run_rows > rows && !limits->full) ||
 					   bytes > limits->step_bytes ||
 					   shared > limits->memory / 2 || own > limits->memory / 2))
 			break;
-		sum += runs[k]->rows;
+		rows += size->run_rows;
 	}
 	return k;
 }
 
-/* Choose the files of the k smallest runs of a bucket; false: the step is large enough without them. */
+/* Choose the files of k runs of a bucket; false: the step is large enough without them. */
 static bool
 ChooseRuns(Chooser *chooser, const ManifestRun *const *runs, int k)
 {
@@ -103,7 +139,7 @@ ChooseRuns(Chooser *chooser, const ManifestRun *const *runs, int k)
 			continue;
 		bytes += file->bytes;
 		if (IsShared(file))
-			shared += chooser->memory[runs[i]->file];
+			shared += chooser->sizes[runs[i]->file].memory;
 	}
 	if (chooser->nchosen > 0 && bytes > chooser->bytes &&
 		(bytes > chooser->limits->step_bytes || shared > chooser->limits->memory / 2))
@@ -126,30 +162,33 @@ CompactChoose(const Manifest *manifest, const bool *eligible, const CompactLimit
 	int			nruns = 0;
 
 	memset(chosen, 0, manifest->nfiles * sizeof(bool));
-	chooser.memory = palloc0(sizeof(Size) * Max(manifest->nfiles, 1));
+	chooser.sizes = palloc0(sizeof(FileSize) * Max(manifest->nfiles, 1));
 	for (int r = 0; r < manifest->nruns; r++)
 	{
 		const ManifestRun *run = &manifest->runs[r];
-		Size		memory = limits->row_memory * Min(run->rows, BF_BATCH_ROWS);
+		FileSize   *size = &chooser.sizes[run->file];
 
 		if (!eligible[run->file])
 			continue;
-		chooser.memory[run->file] = Max(chooser.memory[run->file], memory);
+		size->runs++;
+		size->run_rows = manifest->files[run->file].rows / size->runs;
+		size->memory = Max(size->memory, limits->row_memory * Min(run->rows, BF_BATCH_ROWS));
 		runs[nruns++] = run;
 	}
-	qsort(runs, nruns, sizeof(ManifestRun *), CompareRuns);
+	qsort_arg(runs, nruns, sizeof(ManifestRun *), CompareRuns, &chooser);
 	for (int first = 0, end; first < nruns; first = end)
 	{
+		int			from;
 		int			k;
 
 		CHECK_FOR_INTERRUPTS();
 		for (end = first + 1; end < nruns && runs[end]->bucket == runs[first]->bucket;)
 			end++;
-		k = RunsToMerge(&chooser, runs + first, end - first);
-		if (k > 0 && !ChooseRuns(&chooser, runs + first, k))
+		k = RunsToMerge(&chooser, runs + first, end - first, &from);
+		if (k > 0 && !ChooseRuns(&chooser, runs + first + from, k))
 			break;
 	}
 	pfree(runs);
-	pfree(chooser.memory);
+	pfree(chooser.sizes);
 	return chooser.nchosen;
 }
