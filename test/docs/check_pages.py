@@ -87,7 +87,7 @@ def main():
          set(re.findall(r'DefineCustom\w+Variable\("([\w.]+)"', code)))
     functions = section(page, "Functions").split("\n### ")[0]
     same("function", "docs/reference.md", {name.split("(")[0] for name in first_cells(functions)},
-         set(re.findall(r"^CREATE FUNCTION bucketfdw\.(\w+)", script, re.M)) - INTERNAL)
+         set(re.findall(r"^CREATE (?:FUNCTION|PROCEDURE) bucketfdw\.(\w+)", script, re.M)) - INTERNAL)
     same("view", "docs/reference.md", set(re.findall(r"^`bucketfdw\.(\w+)`, one row", page, re.M)),
          set(re.findall(r"^CREATE VIEW bucketfdw\.(\w+)", script, re.M)) - INTERNAL)
     expected = "".join(read("expected/" + name) for name in os.listdir(os.path.join(ROOT, "expected")))
