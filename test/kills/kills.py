@@ -2,13 +2,17 @@
 
 Each bucketed table b_N has a heap twin h_N; every transaction does the same to both and notes in the heap table journal
 what it did.  The bucketed table is always first: its lock orders the transactions, and so do the numbers in the journal.
-Heap tables are emptied by DELETE, since core itself leaves the files of a TRUNCATE that a crash interrupts."""
+Heap tables are emptied by DELETE, since core itself leaves the files of a TRUNCATE that a crash interrupts.
+
+SIGKILL loses nothing that was written.  So after an immediate stop pages of bucketed tables are taken away that a machine
+without power might not have: those that recovery brings back, as their WAL comes after the redo pointer."""
 import argparse
 import collections
 import os
 import random
 import re
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -21,6 +25,8 @@ TABLES = 6
 SESSIONS = 5
 DATABASE = "postgres"
 LIMIT = 300000  # rows of a table from which on it is emptied
+PAGE = 8192
+MAGIC = b"BFDWHEAD"  # of our files, behind the page header
 
 # What a session may run into: a lock it did not get in time, a deadlock, rows changed by others, a table that was dropped
 # while it waited.
@@ -233,7 +239,8 @@ class Session(threading.Thread):
         self.sql("SELECT bucketfdw.cleanup()")
 
     def do_checkpoint(self):
-        self.sql("CHECKPOINT")
+        if not self.run_.quiet:
+            self.sql("CHECKPOINT")
 
     def do_abort(self):
         self.sql("BEGIN")
@@ -272,6 +279,7 @@ class Run:
     def new_round(self):
         """What is known of the transactions of the round that begins."""
         self.committed, self.undone, self.prepared = [], [], []
+        self.headless = set()  # files whose first page was taken away
         self.ending = {}  # prepared transactions whose end was asked for, and whether that was COMMIT
 
     def ended(self, gid, commit):
@@ -289,7 +297,8 @@ class Run:
 
     def start(self):
         words = []
-        if self.rng.random() < 0.25:
+        self.minimal = self.rng.random() < 0.25
+        if self.minimal:
             self.figures["starts with wal_level minimal"] += 1
             words = ["-o", "-c wal_level=minimal -c max_wal_senders=0"]
         self.pg_ctl("-l", self.log, *words, "start")
@@ -300,7 +309,63 @@ class Run:
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60, check=True)
         time.sleep(self.rng.choice((0.05, 0.2, 0.5, 1)))
         self.pg_ctl("-m", "immediate", "stop")
+        self.lose()
         self.figures["second crashes"] += 1
+
+    def redo(self):
+        """Where recovery would start."""
+        out = subprocess.run([os.path.join(self.bin, "pg_controldata"), self.data], stdout=subprocess.PIPE, text=True, timeout=30, check=True).stdout
+        high, low = re.search(r"REDO location: +([0-9A-F]+)/([0-9A-F]+)", out).groups()
+        return int(high, 16) << 32 | int(low, 16)
+
+    def files(self):
+        """The files of bucketed tables on disk, in segments."""
+        found = []
+        for name in os.listdir(self.folder):
+            if re.fullmatch(r"[0-9]+(\.[0-9]+)?", name):
+                try:
+                    with open(os.path.join(self.folder, name.partition(".")[0]), "rb") as f:
+                        if f.read(24 + len(MAGIC))[24:] == MAGIC:
+                            found.append(name)
+                except FileNotFoundError:
+                    pass
+        return found
+
+    def lose(self):
+        """Takes away pages that are not on disk for certain: those with an LSN after the redo pointer, and where none has
+        moved since the files were listed, all of later ones."""
+        redo = self.redo()
+        for name in self.files():
+            if self.rng.random() < 0.3:
+                continue
+            path = os.path.join(self.folder, name)
+            with open(path, "r+b") as f:
+                size = os.path.getsize(path)
+                later = redo == self.known_redo and name not in self.known_files and not self.minimal
+                lost = []
+                for at in range(0, size - PAGE + 1, PAGE):
+                    f.seek(at)
+                    high, low = struct.unpack("<II", f.read(8))
+                    if later or high << 32 | low > redo:
+                        lost.append(at)
+                if not lost:
+                    continue
+                self.figures["files that lost pages"] += 1
+                how = self.rng.choice(("zero", "tear", "cut"))
+                if how == "cut":
+                    while lost and lost[-1] == size - PAGE and self.rng.random() < 0.95:
+                        size = lost.pop()
+                    f.truncate(size)
+                    self.figures["files cut"] += 1
+                    continue
+                self.figures["pages lost"] += len(lost)
+                for at in lost:
+                    begin = 0 if how == "zero" else self.rng.choice((0, 512, 4096))
+                    if self.rng.random() < 0.7:
+                        f.seek(at + begin)
+                        f.write(bytes(PAGE - begin))
+                        if at + begin == 0:
+                            self.headless.add(name)
 
     def process(self, title):
         """The process id of an auxiliary process."""
@@ -319,7 +384,7 @@ class Run:
 
     def kill(self, sessions):
         """Kills something; says what."""
-        what = self.rng.choices(("backend", "checkpointer", "walwriter", "stop"), (4, 2, 2, 3))[0]
+        what = self.rng.choices(("backend", "checkpointer", "walwriter", "stop"), (4, 2, 2, 5))[0]
         number = self.rng.randrange(SESSIONS)
         text = f"{what} {self.doing[number]}" if what == "backend" else what
         if what == "stop":
@@ -339,12 +404,11 @@ class Run:
 
     def orphans(self):
         """Main forks that no row of any catalog names.  Of no bytes: what a drop leaves to the next checkpoint."""
-        folder = os.path.join(self.data, "base", self.rows("SELECT oid FROM pg_database WHERE datname = current_database()")[0][0])
         sizes = {}
-        for name in os.listdir(folder):
+        for name in os.listdir(self.folder):
             if name.isdigit():
                 try:
-                    sizes[name] = os.path.getsize(os.path.join(folder, name))
+                    sizes[name] = os.path.getsize(os.path.join(self.folder, name))
                 except FileNotFoundError:
                     pass
         for (number,) in self.rows(
@@ -384,6 +448,11 @@ class Run:
         for _ in range(2):
             self.rows("CHECKPOINT")
         after = self.orphans()
+        for name in self.headless.intersection(after):
+            # its WAL was lost too, so nothing tells whose it was
+            after.pop(name)
+            os.unlink(os.path.join(self.folder, name))
+            self.figures["orphans that lost their first page"] += 1
         if after:
             raise Failure(f"orphans after cleanup: {after}; before: {before}")
         self.sound("after cleanup")
@@ -417,6 +486,8 @@ class Run:
 
     def round(self, number):
         self.new_round()
+        self.quiet = self.rng.random() < 0.5  # no checkpoint but the server's own
+        self.known_files, self.known_redo = set(self.files()), self.redo()
         sessions = [Session(self, i, self.rng.getrandbits(64)) for i in range(SESSIONS)]
         for s in sessions:
             s.connect()
@@ -438,6 +509,7 @@ class Run:
             if s.failure:
                 raise Failure(f"a session failed: {s.failure!r}")
         if stopped:
+            self.lose()
             if self.rng.random() < 0.3:
                 self.start_and_stop()
             self.start()
@@ -449,9 +521,10 @@ class Run:
 
     def log_errors(self):
         """What the server itself should not have said."""
-        bad = re.compile(r"PANIC: |TRAP: |terminated by signal (?!9:)|bucketfdw.*(damaged|missing)|invalid page|WARNING: ")
+        bad = re.compile(r"PANIC: |TRAP: |terminated by signal (?!9:)|WARNING: ")
+        usual = re.compile("terminating connection because of crash|skipping analyze|removing future two-phase state")
         with open(self.log, encoding="utf-8", errors="replace") as f:
-            return [line.strip() for line in f if bad.search(line) and "terminating connection because of crash" not in line]
+            return [line.strip() for line in f if bad.search(line) and not usual.search(line)]
 
     def main(self):
         self.conn = Connection(DATABASE, wait=30)
@@ -459,6 +532,8 @@ class Run:
         for tab in range(TABLES):
             self.rows(create(tab, self.rng))
             self.rows(f"CREATE TABLE h_{tab} (k int, v text)")
+        self.minimal = False
+        self.folder = os.path.join(self.data, "base", self.rows("SELECT oid FROM pg_database WHERE datname = current_database()")[0][0])
         self.conn.close()
         failure, number = None, 0
         try:
