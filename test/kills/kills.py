@@ -95,9 +95,11 @@ class Session(threading.Thread):
                                  "overwrite", "cleanup", "checkpoint", "abort"),
                                 (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 6, 4, 4))[0]
         self.tab = self.rng.randrange(TABLES)
-        self.notes, self.id = [], self.run_.next_id()
+        self.id = self.run_.next_id()
         if what != "finish" and self.run_.sizes[self.tab] > LIMIT:
             what = self.rng.choice(("truncate", "recreate", "overwrite"))
+        if self.run_.sweeps and self.number == 0:
+            what = "cleanup"
         self.run_.doing[self.number] = what
         try:
             getattr(self, "do_" + what)()
@@ -487,6 +489,7 @@ class Run:
     def round(self, number):
         self.new_round()
         self.quiet = self.rng.random() < 0.5  # no checkpoint but the server's own
+        self.sweeps = self.rng.random() < 0.4  # one session does nothing but clean up
         self.known_files, self.known_redo = set(self.files()), self.redo()
         sessions = [Session(self, i, self.rng.getrandbits(64)) for i in range(SESSIONS)]
         for s in sessions:
