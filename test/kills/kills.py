@@ -8,6 +8,7 @@ SIGKILL loses nothing that was written.  So after an immediate stop pages of buc
 without power might not have: those that recovery brings back, as their WAL comes after the redo pointer."""
 import argparse
 import collections
+import glob
 import os
 import random
 import re
@@ -25,6 +26,7 @@ TABLES = 6
 SESSIONS = 5
 DATABASE = "postgres"
 LIMIT = 300000  # rows of a table from which on it is emptied
+TABLESPACES = ("pg_default", "side")
 PAGE = 8192
 MAGIC = b"BFDWHEAD"  # of our files, behind the page header
 
@@ -92,8 +94,8 @@ class Session(threading.Thread):
 
     def transaction(self):
         what = self.rng.choices(("insert", "copy", "small", "single", "savepoint", "prepare", "finish", "truncate", "recreate",
-                                 "overwrite", "cleanup", "checkpoint", "abort"),
-                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 6, 4, 4))[0]
+                                 "overwrite", "move", "cleanup", "checkpoint", "abort"),
+                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4))[0]
         self.tab = self.rng.randrange(TABLES)
         self.id = self.run_.next_id()
         if what != "finish" and self.run_.sizes[self.tab] > LIMIT:
@@ -237,6 +239,17 @@ class Session(threading.Thread):
         self.note(True, first, n)
         self.commit()
 
+    def do_move(self):
+        """Into a tablespace, now and then the one where the table is."""
+        self.sql("BEGIN")
+        if self.rng.random() < 0.3:
+            self.sql("SAVEPOINT s")
+            self.sql(f"ALTER FOREIGN TABLE b_{self.tab} OPTIONS (SET tablespace '{self.rng.choice(TABLESPACES)}')")
+            self.sql("ROLLBACK TO s")
+        self.sql(f"ALTER FOREIGN TABLE b_{self.tab} OPTIONS (SET tablespace '{self.rng.choice(TABLESPACES)}')")
+        self.load()
+        self.commit()
+
     def do_cleanup(self):
         self.sql("SELECT bucketfdw.cleanup()")
 
@@ -258,7 +271,7 @@ class Session(threading.Thread):
 
 def create(tab, rng):
     return (f"CREATE FOREIGN TABLE b_{tab} (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', "
-            f"buckets '{rng.choice((1, 4, 16, 64))}', compression '{rng.choice(('none', 'lz4', 'zstd'))}')")
+            f"tablespace '{rng.choice(TABLESPACES)}', buckets '{rng.choice((1, 4, 16, 64))}', compression '{rng.choice(('none', 'lz4', 'zstd'))}')")
 
 
 class Run:
@@ -320,30 +333,35 @@ class Run:
         high, low = re.search(r"REDO location: +([0-9A-F]+)/([0-9A-F]+)", out).groups()
         return int(high, 16) << 32 | int(low, 16)
 
+    def main_forks(self):
+        """The main forks of the database, in segments: paths from the data directory."""
+        os.chdir(self.data)
+        folders = [f"base/{self.database}"] + glob.glob(f"pg_tblspc/*/PG_*/{self.database}")
+        return [f"{folder}/{name}" for folder in folders for name in os.listdir(folder)
+                if re.fullmatch(r"[0-9]+(\.[0-9]+)?", name)]
+
     def files(self):
         """The files of bucketed tables on disk, in segments."""
         found = []
-        for name in os.listdir(self.folder):
-            if re.fullmatch(r"[0-9]+(\.[0-9]+)?", name):
-                try:
-                    with open(os.path.join(self.folder, name.partition(".")[0]), "rb") as f:
-                        if f.read(24 + len(MAGIC))[24:] == MAGIC:
-                            found.append(name)
-                except FileNotFoundError:
-                    pass
+        for path in self.main_forks():
+            try:
+                with open(re.sub(r"\.[0-9]+$", "", path), "rb") as f:
+                    if f.read(24 + len(MAGIC))[24:] == MAGIC:
+                        found.append(path)
+            except FileNotFoundError:
+                pass
         return found
 
     def lose(self):
         """Takes away pages that are not on disk for certain: those with an LSN after the redo pointer, and where none has
         moved since the files were listed, all of later ones."""
         redo = self.redo()
-        for name in self.files():
+        for path in self.files():
             if self.rng.random() < 0.3:
                 continue
-            path = os.path.join(self.folder, name)
             with open(path, "r+b") as f:
                 size = os.path.getsize(path)
-                later = redo == self.known_redo and name not in self.known_files and not self.minimal
+                later = redo == self.known_redo and path not in self.known_files and not self.minimal
                 lost = []
                 for at in range(0, size - PAGE + 1, PAGE):
                     f.seek(at)
@@ -367,7 +385,7 @@ class Run:
                         f.seek(at + begin)
                         f.write(bytes(PAGE - begin))
                         if at + begin == 0:
-                            self.headless.add(name)
+                            self.headless.add(path)
 
     def process(self, title):
         """The process id of an auxiliary process."""
@@ -407,18 +425,15 @@ class Run:
     def orphans(self):
         """Main forks that no row of any catalog names.  Of no bytes: what a drop leaves to the next checkpoint."""
         sizes = {}
-        for name in os.listdir(self.folder):
-            if name.isdigit():
-                try:
-                    sizes[name] = os.path.getsize(os.path.join(self.folder, name))
-                except FileNotFoundError:
-                    pass
-        for (number,) in self.rows(
-                "SELECT pg_relation_filenode(oid)::text FROM pg_class UNION ALL "
-                "SELECT substring(path from '[0-9]+$') FROM bucketfdw.files UNION ALL "
-                "SELECT substring(path from '[0-9]+$') FROM bucketfdw.garbage"):
-            sizes.pop(number, None)
-        return {name: size for name, size in sizes.items() if size > 0}
+        for path in self.main_forks():
+            try:
+                sizes[path] = os.path.getsize(path)
+            except FileNotFoundError:
+                pass
+        named = {path for (path,) in self.rows(
+            "SELECT pg_relation_filepath(oid) FROM pg_class UNION ALL SELECT path FROM bucketfdw.files UNION ALL "
+            "SELECT path FROM bucketfdw.garbage")}
+        return {path: size for path, size in sizes.items() if size > 0 and path.partition(".")[0] not in named}
 
     def check(self):
         left = [r[0] for r in self.rows("SELECT gid FROM pg_prepared_xacts")]
@@ -450,10 +465,10 @@ class Run:
         for _ in range(2):
             self.rows("CHECKPOINT")
         after = self.orphans()
-        for name in self.headless.intersection(after):
+        for path in self.headless.intersection(after):
             # its WAL was lost too, so nothing tells whose it was
-            after.pop(name)
-            os.unlink(os.path.join(self.folder, name))
+            after.pop(path)
+            os.unlink(path)
             self.figures["orphans that lost their first page"] += 1
         if after:
             raise Failure(f"orphans after cleanup: {after}; before: {before}")
@@ -531,12 +546,15 @@ class Run:
 
     def main(self):
         self.conn = Connection(DATABASE, wait=30)
+        side = os.path.join(os.path.dirname(self.data), "side")
+        os.mkdir(side)
+        self.rows(f"CREATE TABLESPACE side LOCATION '{side}'")
         self.rows(SETUP)
         for tab in range(TABLES):
             self.rows(create(tab, self.rng))
             self.rows(f"CREATE TABLE h_{tab} (k int, v text)")
         self.minimal = False
-        self.folder = os.path.join(self.data, "base", self.rows("SELECT oid FROM pg_database WHERE datname = current_database()")[0][0])
+        self.database = self.rows("SELECT oid FROM pg_database WHERE datname = current_database()")[0][0]
         self.conn.close()
         failure, number = None, 0
         try:
