@@ -183,6 +183,15 @@ server_start() {
 	}
 }
 
+# server_checksums: the server that runs gets checksums of pages, which 18 has by itself.
+server_checksums() {
+	[ "$(q -c 'SHOW data_checksums')" = off ] || return 0
+	{
+		as_pg "$BFDW_PG/pg_ctl" -D "$BFDW_DATA" -m fast -w stop && as_pg "$BFDW_PG/pg_checksums" --enable -D "$BFDW_DATA" &&
+			as_pg "$BFDW_PG/pg_ctl" -D "$BFDW_DATA" -l "$BFDW_LOG" -w start
+	} >/dev/null
+}
+
 # standby_start NAME [CONF-LINE...]: a standby of the server that runs; sets BFDW_STANDBY, the folder of its socket.  The
 # port is that of the server.
 standby_start() {
