@@ -276,38 +276,50 @@ NameFiles(HTAB *named, const char *table, int anum_tablespace, int anum_filenode
 }
 
 /*
- * Files that no row names and whose creator is gone.  In this order: first the
- * files are found, then it is asked whether their creators run, then the
- * catalog is read.  What was committed in between is named by then.
+ * Files whose creator is gone.  To be called before this transaction gets an
+ * id, which may be the one that a crash took back.
  */
-static int64
-SweepOrphans(void)
+static FoundList
+FindFinished(void)
 {
-	HASHCTL		ctl = {.keysize = sizeof(FileLocator), .entrysize = sizeof(FileLocator),
-	.hcxt = CurrentMemoryContext};
-	HTAB	   *named;
 	FoundList	found = {0};
 	int			n = 0;
-	int64		removed = 0;
 
 	FindAllFiles(&found);
 	for (int i = 0; i < found.n; i++)
 		if (!CreatorRuns(found.files[i].xid))
 			found.files[n++] = found.files[i];
-	if (n == 0)
+	found.n = n;
+	return found;
+}
+
+/*
+ * Drop those of the files that no row names.  In this order: first files are
+ * found, then it is asked whether their creators run, then the catalog is read.
+ * What was committed in between is named by then.
+ */
+static int64
+SweepOrphans(const FoundList *found)
+{
+	HASHCTL		ctl = {.keysize = sizeof(FileLocator), .entrysize = sizeof(FileLocator),
+	.hcxt = CurrentMemoryContext};
+	HTAB	   *named;
+	int64		removed = 0;
+
+	if (found->n == 0)
 		return 0;
 
 	named = hash_create("bucketfdw named files", 1024, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	NameFiles(named, "manifest", Anum_manifest_tablespace, Anum_manifest_filenode);
 	NameFiles(named, "dead_files", Anum_dead_tablespace, Anum_dead_filenode);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < found->n; i++)
 	{
-		FileLocator locator = found.files[i].locator;
+		FileLocator locator = found->files[i].locator;
 
 		CHECK_FOR_INTERRUPTS();
 		if (hash_search(named, &locator, HASH_FIND, NULL) == NULL &&
 			!OidIsValid(BfFileOwner(locator.tablespace, locator.number)) &&
-			StoreDrop(locator, found.files[i].file_id))
+			StoreDrop(locator, found->files[i].file_id))
 			removed++;
 	}
 	hash_destroy(named);
@@ -383,6 +395,7 @@ StoreCleanup(void)
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	ListCell   *lc;
+	FoundList	found;
 	int64		removed;
 
 	/*
@@ -392,6 +405,7 @@ StoreCleanup(void)
 	LockDatabaseObject(ExtensionRelationId, get_extension_oid("bucketfdw", false), 0,
 					   ShareUpdateExclusiveLock);
 	CheckExtensionVersion();
+	found = FindFinished();
 	removed = StoreReclaimGarbage(InvalidOid);
 	foreach(lc, KnownTables())
 	{
@@ -412,7 +426,7 @@ StoreCleanup(void)
 		}
 		UnlockRelationOid(relid, ShareLock);
 	}
-	removed += SweepOrphans();
+	removed += SweepOrphans(&found);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
@@ -423,10 +437,13 @@ StoreCleanup(void)
 Datum
 bucketfdw_sweep_at_install(PG_FUNCTION_ARGS)
 {
+	FoundList	found;
+
 	if (!creating_extension)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this function is for the installation script of bucketfdw")));
-	(void) SweepOrphans();
+	found = FindFinished();
+	(void) SweepOrphans(&found);
 	PG_RETURN_VOID();
 }
