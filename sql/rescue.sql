@@ -70,8 +70,9 @@ SELECT d.how, v.problem, count(*) > 1 AS more, min(regexp_replace(v.detail, 'bas
 FROM bucketfdw.verify('t_b') v LEFT JOIN damaged d ON d.path = v.file GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT d.how, v.problem, regexp_replace(v.detail, 'base/\d+/\d+', 'FILE', 'g') AS detail
 FROM bucketfdw.verify('t_b', quick => true) v LEFT JOIN damaged d ON d.path = v.file ORDER BY 1;
-SELECT error_of('SELECT count(v) FROM t_b');
-SELECT error_of('SELECT count(v) FROM t_b JOIN u_b USING (k)');
+-- whichever file is met first
+SELECT error_of('SELECT count(v) FROM t_b') ~ 'missing|damaged' AS refused;
+SELECT error_of('SELECT count(v) FROM t_b JOIN u_b USING (k)') ~ 'missing|damaged' AS refused;
 
 -- what is left, in every way of reading
 SET bucketfdw.ignore_damaged_files = on;

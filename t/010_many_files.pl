@@ -14,6 +14,7 @@ max_files_per_process = 64
 max_parallel_workers_per_gather = 0
 autovacuum = off
 fsync = off
+wal_level = replica
 });
 
 # the server itself may open no more than 256 files per process
