@@ -156,9 +156,9 @@ RESET default_transaction_read_only;
 SELECT most_runs('held'), count(*) FROM held;
 
 -- what was cancelled goes on later
-INSERT INTO held SELECT g, 'once more' FROM generate_series(1, 200000) g;
-INSERT INTO held SELECT g, 'once more' FROM generate_series(1, 200000) g;
-SET statement_timeout = 20;
+INSERT INTO held SELECT g, 'once more' FROM generate_series(1, 1500000) g;
+INSERT INTO held SELECT g, 'once more' FROM generate_series(1, 1500000) g;
+SET statement_timeout = 30;
 CALL bucketfdw.compact('held', true);
 RESET statement_timeout;
 SELECT count(*) FROM held;
