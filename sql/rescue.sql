@@ -66,13 +66,13 @@ SELECT run(format(CASE how
 	WHEN 'missing' THEN 'rm %s' END, path))
 FROM damaged WHERE how IS NOT NULL \g (format=unaligned tuples_only=on)
 
-SELECT d.how, v.problem, count(*) > 1 AS more, min(regexp_replace(v.detail, 'base/\d+/\d+', 'FILE', 'g')) AS first
-FROM bucketfdw.verify('t_b') v LEFT JOIN damaged d ON d.path = v.file GROUP BY 1, 2 ORDER BY 1, 2;
+-- with checksums in the cluster core finds pages damaged, too, and says so in its own words
+SELECT DISTINCT d.how, v.problem FROM bucketfdw.verify('t_b') v LEFT JOIN damaged d ON d.path = v.file ORDER BY 1, 2;
 SELECT d.how, v.problem, regexp_replace(v.detail, 'base/\d+/\d+', 'FILE', 'g') AS detail
 FROM bucketfdw.verify('t_b', quick => true) v LEFT JOIN damaged d ON d.path = v.file ORDER BY 1;
 -- whichever file is met first
-SELECT error_of('SELECT count(v) FROM t_b') ~ 'missing|damaged' AS refused;
-SELECT error_of('SELECT count(v) FROM t_b JOIN u_b USING (k)') ~ 'missing|damaged' AS refused;
+SELECT error_of('SELECT count(v) FROM t_b') ~ 'missing|damaged|invalid page' AS refused;
+SELECT error_of('SELECT count(v) FROM t_b JOIN u_b USING (k)') ~ 'missing|damaged|invalid page' AS refused;
 
 -- what is left, in every way of reading
 SET bucketfdw.ignore_damaged_files = on;
