@@ -103,6 +103,20 @@ $node->safe_psql('postgres', q{
 	SELECT bucketfdw.create_table_as('t3', 'SELECT i AS k, md5(i::text) AS v FROM generate_series(1, 2000) i', mode => 'overwrite');
 	COMMIT;
 	BEGIN; DROP FOREIGN TABLE t4; DELETE FROM journal WHERE tab = 't4'; COMMIT;
+});
+$node->wait_for_catchup($second);
+
+# a few reads more, and all of them were right
+my $done = () = slurp_file($second->basedir . '/reads.sql.out') =~ /read/g;
+until_true(sub { (() = slurp_file($second->basedir . '/reads.sql.out') =~ /read/g) > $done + 1 }, 'reads go on');
+is(slurp_file($second->basedir . '/reads.sql.err'), '', 'reads under replay have no errors');
+is(join(',', grep { !/^(read\||\d+\|)/ } split /\n/, slurp_file($second->basedir . '/reads.sql.out')), '', 'and miss nothing');
+note('figures: ', $done, ' reads under replay, ', $node->safe_psql('postgres', 'SELECT count(*), sum(hi - lo + 1) FROM journal'));
+$reads->kill_kill;
+until_true(sub { $second->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()}) eq '0' }, 'reads end');
+
+# those that lock two tables against readers come after the reads, which lock all: as with heap tables, they deadlock
+$node->safe_psql('postgres', q{
 	BEGIN;
 	SELECT load('t1', 100, 200);
 	SAVEPOINT a;
@@ -120,20 +134,6 @@ $node->safe_psql('postgres', q{
 	ROLLBACK TO a;
 	SELECT load('t3', 5000, 6000);
 	COMMIT;
-});
-$node->wait_for_catchup($second);
-
-# a few reads more, and all of them were right
-my $done = () = slurp_file($second->basedir . '/reads.sql.out') =~ /read/g;
-until_true(sub { (() = slurp_file($second->basedir . '/reads.sql.out') =~ /read/g) > $done + 1 }, 'reads go on');
-is(slurp_file($second->basedir . '/reads.sql.err'), '', 'reads under replay have no errors');
-is(join(',', grep { !/^(read\||\d+\|)/ } split /\n/, slurp_file($second->basedir . '/reads.sql.out')), '', 'and miss nothing');
-note('figures: ', $done, ' reads under replay, ', $node->safe_psql('postgres', 'SELECT count(*), sum(hi - lo + 1) FROM journal'));
-$reads->kill_kill;
-until_true(sub { $second->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()}) eq '0' }, 'reads end');
-
-# those that lock two tables against readers come after the reads, which lock all: as with heap tables, they deadlock
-$node->safe_psql('postgres', q{
 	BEGIN; SELECT load('t5', 1, 500); DROP FOREIGN TABLE t6; PREPARE TRANSACTION 'kept';
 	BEGIN; SELECT load('t1', 1, 500); TRUNCATE t2; PREPARE TRANSACTION 'undone';
 });
