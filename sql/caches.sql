@@ -1,0 +1,25 @@
+-- A little of everything, short enough for a server that throws its caches away all the time (stage caches).
+CREATE SCHEMA caches;
+SET search_path = caches, public;
+CREATE FOREIGN TABLE a (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+CREATE FOREIGN TABLE b (k bigint, w numeric) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');
+INSERT INTO a SELECT i % 40, 'v' || i FROM generate_series(1, 100) i;
+INSERT INTO b SELECT i, i / 4.0 FROM generate_series(1, 60) i;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(w) FROM a JOIN b USING (k);
+SELECT count(*), sum(w) FROM a JOIN b USING (k);
+SELECT k, count(*) FROM a WHERE k < 3 GROUP BY k ORDER BY k;
+BEGIN;
+INSERT INTO a VALUES (1, 'waits');
+SAVEPOINT s;
+TRUNCATE b;
+ROLLBACK TO s;
+SELECT count(*) FROM a JOIN b USING (k);
+COMMIT;
+CALL bucketfdw.compact('a', true);
+SELECT count(*) FROM a WHERE k = 1;
+SELECT count(*) FROM bucketfdw.verify('a');
+SET client_min_messages = warning;
+DROP SCHEMA caches CASCADE;
