@@ -170,7 +170,8 @@ extern int64 CatalogForgetTable(Oid relid);
 /* Record the file of a row of the manifest, which is deleted, as dead. */
 extern void DeadFilesInsert(Oid relid, const Datum *manifest_values);
 
-/* Place and id of the file that a row of dead_files names. */
+/* Places of the files that a row of the manifest and of dead_files name. */
+extern FileLocator ManifestLocator(const Datum *values);
 extern FileLocator DeadFileLocator(const Datum *values);
 
 /* Does a row of the table as it is now, of its row type, stand in the spec or the manifest? */

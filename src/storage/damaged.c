@@ -147,8 +147,7 @@ void
 ManifestLeaveOutDamaged(Manifest *manifest)
 {
 	FileCheck	check = {.manifest = manifest, .relname = get_rel_name(manifest->relid)};
-	int			nfiles = 0;
-	int			nruns = 0;
+	bool	   *sound = palloc(Max(manifest->nfiles, 1) * sizeof(bool));
 
 	/* workers that found other damage than the leader would skip rows, or read them twice */
 	if (IsInParallelMode())
@@ -159,28 +158,13 @@ ManifestLeaveOutDamaged(Manifest *manifest)
 				 errhint("Set max_parallel_workers to 0.")));
 	for (int f = 0; f < manifest->nfiles; f++, check.first_run += check.nruns)
 	{
-		ManifestFile *file = &manifest->files[f];
-
 		check.file = f;
 		check.nruns = 0;
 		while (check.first_run + check.nruns < manifest->nruns &&
 			   manifest->runs[check.first_run + check.nruns].file == f)
 			check.nruns++;
-		if (IsDamaged(&check))
-		{
-			manifest->rows -= file->rows;
-			manifest->bytes -= file->bytes;
-			manifest->raw_bytes -= file->raw_bytes;
-			continue;
-		}
-		manifest->files[nfiles] = *file;
-		for (int i = 0; i < check.nruns; i++)
-		{
-			manifest->runs[nruns] = manifest->runs[check.first_run + i];
-			manifest->runs[nruns++].file = nfiles;
-		}
-		nfiles++;
+		sound[f] = !IsDamaged(&check);
 	}
-	manifest->nfiles = nfiles;
-	manifest->nruns = nruns;
+	ManifestKeepFiles(manifest, sound);
+	pfree(sound);
 }

@@ -53,8 +53,7 @@ MalformedRow(Oid relid)
 			 errmsg("malformed manifest row of bucketed table with OID %u", relid)));
 }
 
-/* Place of the file of a manifest row. */
-static FileLocator
+FileLocator
 ManifestLocator(const Datum *values)
 {
 	FileLocator locator;
@@ -287,6 +286,41 @@ ManifestAdd(Manifest *manifest, const ManifestWrite *write)
 	manifest->rows += rows;
 	manifest->nfiles = nfiles;
 	manifest->nruns = nruns;
+}
+
+void
+ManifestKeepFiles(Manifest *manifest, const bool *keep)
+{
+	int		   *number = palloc_extended(Max(manifest->nfiles, 1) * sizeof(int), MCXT_ALLOC_HUGE);
+	int			nfiles = 0;
+	int			nruns = 0;
+
+	for (int f = 0; f < manifest->nfiles; f++)
+	{
+		const ManifestFile *file = &manifest->files[f];
+
+		number[f] = nfiles;
+		if (keep[f])
+			manifest->files[nfiles++] = *file;
+		else
+		{
+			manifest->rows -= file->rows;
+			manifest->bytes -= file->bytes;
+			manifest->raw_bytes -= file->raw_bytes;
+		}
+	}
+	for (int r = 0; r < manifest->nruns; r++)
+	{
+		ManifestRun run = manifest->runs[r];
+
+		if (!keep[run.file])
+			continue;
+		run.file = number[run.file];
+		manifest->runs[nruns++] = run;
+	}
+	manifest->nfiles = nfiles;
+	manifest->nruns = nruns;
+	pfree(number);
 }
 
 void
@@ -538,8 +572,10 @@ CompareFileIds(const void *a, const void *b)
 }
 
 int
-ManifestTakeOut(Oid relid, const uint64 *file_ids, int nfiles, ManifestStats **stats)
+ManifestTakeOut(const Manifest *taken, ManifestStats **stats)
 {
+	Oid			relid = taken->relid;
+	uint64	   *file_ids = palloc(Max(taken->nfiles, 1) * sizeof(uint64));
 	MemoryContext cxt = CurrentMemoryContext;
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw manifest row",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -550,6 +586,9 @@ ManifestTakeOut(Oid relid, const uint64 *file_ids, int nfiles, ManifestStats **s
 	HeapTuple	tuple;
 	Datum		values[Natts_manifest];
 
+	for (int i = 0; i < taken->nfiles; i++)
+		file_ids[i] = taken->files[i].file_id;
+	qsort(file_ids, taken->nfiles, sizeof(uint64), CompareFileIds);
 	CatalogScanBegin(&scan, "manifest", RowExclusiveLock, relid, NULL);
 	MemoryContextSwitchTo(row_cxt);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
@@ -559,7 +598,7 @@ ManifestTakeOut(Oid relid, const uint64 *file_ids, int nfiles, ManifestStats **s
 		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
 		file_id = DatumGetInt64(values[Anum_manifest_file_id - 1]);
 		if (DatumGetObjectId(values[Anum_manifest_rowtype - 1]) == rowtype &&
-			bsearch(&file_id, file_ids, nfiles, sizeof(uint64), CompareFileIds) != NULL &&
+			bsearch(&file_id, file_ids, taken->nfiles, sizeof(uint64), CompareFileIds) != NULL &&
 			CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
 		{
 			DeadFilesInsert(relid, values);
@@ -571,7 +610,7 @@ ManifestTakeOut(Oid relid, const uint64 *file_ids, int nfiles, ManifestStats **s
 	MemoryContextSwitchTo(cxt);
 	CatalogScanEnd(&scan);
 	MemoryContextDelete(row_cxt);
-	if (found.nfiles != nfiles)
+	if (found.nfiles != taken->nfiles)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("manifest of bucketed table \"%s\" was changed concurrently", get_rel_name(relid))));

@@ -113,12 +113,18 @@ extern void ManifestAdd(Manifest *manifest, const ManifestWrite *write);
 extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid);
 
 /*
- * Delete the manifest rows of nfiles files of a table, which are replaced by
- * the write that is inserted next; the files become garbage.  file_ids are
- * ascending.  Error if one of the rows is not there any more.  *stats are the
- * column statistics that the rows had; returns their number.
+ * Delete the manifest rows of the files of a manifest, which are replaced by
+ * the write that is inserted next; the files become garbage.  Error if one of
+ * the rows is not there any more.  *stats are the column statistics that the
+ * rows had; returns their number.
  */
-extern int	ManifestTakeOut(Oid relid, const uint64 *file_ids, int nfiles, ManifestStats **stats);
+extern int	ManifestTakeOut(const Manifest *taken, ManifestStats **stats);
+
+/*
+ * Take files out of a manifest, with their runs and their numbers: all but
+ * those that keep, one flag a file, names.  Specs and statistics stay.
+ */
+extern void ManifestKeepFiles(Manifest *manifest, const bool *keep);
 
 /*
  * Delete all manifest rows of a table that the latest snapshot sees and send

@@ -25,8 +25,7 @@ MoveFile(Relation rel, CatalogScan *scan, HeapTuple tuple, Datum *values, Oid ta
 	bool		nulls[Natts_manifest] = {false};
 
 	file.file_id = DatumGetInt64(values[Anum_manifest_file_id - 1]);
-	file.locator.tablespace = DatumGetObjectId(values[Anum_manifest_tablespace - 1]);
-	file.locator.number = DatumGetObjectId(values[Anum_manifest_filenode - 1]);
+	file.locator = ManifestLocator(values);
 	file.database = DatumGetObjectId(values[Anum_manifest_database - 1]);
 	file.bytes = DatumGetInt64(values[Anum_manifest_bytes - 1]);
 	file.locator = StoreCopy(relid, RelationGetRelationName(rel), &file, tablespace);

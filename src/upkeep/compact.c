@@ -90,47 +90,6 @@ ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *man
 	return CompactChoose(manifest, eligible, &limits, chosen);
 }
 
-/* The manifest of the chosen files alone. */
-static Manifest *
-ChosenManifest(const Manifest *manifest, const bool *chosen)
-{
-	Manifest   *result = palloc(sizeof(Manifest));
-	int		   *number = palloc(Max(manifest->nfiles, 1) * sizeof(int));
-
-	*result = *manifest;
-	result->nfiles = result->nruns = 0;
-	result->rows = result->bytes = result->raw_bytes = 0;
-	result->files = palloc_extended(Max(manifest->nfiles, 1) * sizeof(ManifestFile), MCXT_ALLOC_HUGE);
-	result->runs = palloc_extended(Max(manifest->nruns, 1) * sizeof(ManifestRun), MCXT_ALLOC_HUGE);
-	for (int i = 0; i < manifest->nfiles; i++)
-	{
-		if (!chosen[i])
-			continue;
-		number[i] = result->nfiles;
-		result->files[result->nfiles++] = manifest->files[i];
-		result->rows += manifest->files[i].rows;
-		result->bytes += manifest->files[i].bytes;
-		result->raw_bytes += manifest->files[i].raw_bytes;
-	}
-	for (int r = 0; r < manifest->nruns; r++)
-	{
-		if (!chosen[manifest->runs[r].file])
-			continue;
-		result->runs[result->nruns] = manifest->runs[r];
-		result->runs[result->nruns++].file = number[manifest->runs[r].file];
-	}
-	/* that of the chosen files, not of all */
-	if (result->nfiles > 0)
-	{
-		result->specs = palloc(sizeof(BucketSpec *));
-		result->specs[0] = manifest->specs[result->files[0].spec];
-		result->nspecs = 1;
-		for (int i = 0; i < result->nfiles; i++)
-			result->files[i].spec = 0;
-	}
-	return result;
-}
-
 /* Merge the runs of one bucket, which take so many bytes now. */
 static void
 MergeBucket(LeafReader *leaf, const RowLayout *layout, int bucket, int64 bytes, RunFiles *files)
@@ -241,27 +200,13 @@ MergeStatistics(const RowLayout *layout, const ManifestStats *stats, int nstats,
 	memcpy(VARDATA(write->column_stats), out.data, out.len);
 }
 
-static int
-CompareFileIds(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* The manifest rows of some files are replaced by those of a write. */
 static void
 ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, ManifestWrite *write)
 {
-	uint64	   *file_ids = palloc(inputs->nfiles * sizeof(uint64));
 	ManifestStats *stats;
-	int			nstats;
+	int			nstats = ManifestTakeOut(inputs, &stats);
 
-	for (int i = 0; i < inputs->nfiles; i++)
-		file_ids[i] = inputs->files[i].file_id;
-	qsort(file_ids, inputs->nfiles, sizeof(uint64), CompareFileIds);
-	nstats = ManifestTakeOut(RelationGetRelid(rel), file_ids, inputs->nfiles, &stats);
 	MergeStatistics(layout, stats, nstats, write);
 	write->origin = BF_ORIGIN_COMPACTION;
 	ManifestInsert(rel, write, GetCurrentCommandId(true));
@@ -305,7 +250,13 @@ CompactTable(Compaction *compaction, Relation rel)
 	if (ChooseFiles(compaction, layout, manifest, chosen) == 0 || TooMuchGarbage(rel, manifest))
 		return false;
 
-	manifest = ChosenManifest(manifest, chosen);
+	ManifestKeepFiles(manifest, chosen);
+
+	/* the spec of the chosen files, not of all */
+	manifest->specs[0] = manifest->specs[manifest->files[0].spec];
+	manifest->nspecs = 1;
+	for (int i = 0; i < manifest->nfiles; i++)
+		manifest->files[i].spec = 0;
 	write = MergeFiles(rel, layout, manifest);
 	ReplaceFiles(rel, layout, manifest, write);
 	AddKnown(compaction, write->files, write->nfiles);
