@@ -1,7 +1,7 @@
 /*
  * query_text.h
  *	  What functions for users share: arguments, queries given as text, rows of
- *	  results, work that may fail.
+ *	  results.
  */
 #ifndef BF_QUERY_TEXT_H
 #define BF_QUERY_TEXT_H

@@ -113,7 +113,7 @@ ReadBuffered(StoreSource *file, BlockNumber block, char *dest, int skip, int n)
 	page = BufferGetPage(buffer);
 	ours = PageIsOurs(page, file->file_id, block);
 	if (ours)
-		memcpy(dest, page + BLCKSZ - PAGE_PAYLOAD + skip, n);
+		memcpy(dest, PagePayload(page) + skip, n);
 	ReleaseBuffer(buffer);
 	if (!ours)
 		DamagedBlock(file, block);
@@ -170,7 +170,7 @@ ReadPayload(StoreSource *file, char *dest, size_t len, uint64 offset, bool direc
 			int			n = (int) Min(len, (size_t) (PAGE_PAYLOAD - skip));
 
 			if (i < got && PageIsOurs(page, file->file_id, block))
-				memcpy(dest, page + BLCKSZ - PAGE_PAYLOAD + skip, n);
+				memcpy(dest, PagePayload(page) + skip, n);
 			else
 				ReadBuffered(file, block, dest, skip, n);
 			dest += n;
@@ -270,7 +270,7 @@ StoreVerifyPages(FileSource *source, FileSink *sink)
 		for (int i = 0; i < want; i++, first++)
 		{
 			char	   *page = pages + i * BLCKSZ;
-			char	   *payload = page + BLCKSZ - PAGE_PAYLOAD;
+			char	   *payload = PagePayload(page);
 
 			/* a standby's checkpointer may be writing it: the buffer manager knows */
 			if (i >= got || !PageIsOurs(page, file->file_id, first) ||
@@ -339,7 +339,7 @@ StoreLookAt(FileLocator locator, uint64 file_id)
 		bool		unwritten = got == 0 || (got == 1 && PageIsZero(page));
 
 		if ((got == 1 && PageIsOurs(page, file_id, 0)) || AnyPageIsOurs(file) ||
-			(unwritten && smgrnblocks(smgr, MAIN_FORKNUM) > 0 && FirstBufferIsOurs(file)))
+			(unwritten && FirstBufferIsOurs(file)))
 			result = STORE_OURS;
 	}
 	CloseSource(file);

@@ -98,10 +98,7 @@ StoreCreate(Oid relid, Oid tablespace, uint64 file_id)
 static void
 MakeFile(StoreWriter *writer)
 {
-	Oid			tablespace = OidIsValid(writer->locator.tablespace) ?
-		writer->locator.tablespace : MyDatabaseTableSpace;
-
-	writer->locator.number = BfNewFileNumber(tablespace);
+	writer->locator.number = BfNewFileNumber(TablespaceOid(writer->locator.tablespace));
 	writer->rel = FileRelLocator(writer->locator);
 	writer->path = BfRelPath(writer->rel);
 
@@ -204,19 +201,19 @@ Flush(StoreWriter *writer)
 	if (!OidIsValid(writer->locator.number))
 		MakeFile(writer);
 	OpenSegment(writer);
-	memset(writer->pages + (n - 1) * BLCKSZ + BLCKSZ - PAGE_PAYLOAD + writer->used, 0,
+	memset(PagePayload(writer->pages + (n - 1) * BLCKSZ) + writer->used, 0,
 		   PAGE_PAYLOAD - writer->used);
 	for (int i = 0; i < n; i++)
 		PageInitOurs(writer->pages + i * BLCKSZ, writer->file_id, writer->first + i);
-
-	/* at once, as logging may take its time: what a crash leaves is recognised by the first page */
-	if (writer->first == 0)
-		WritePages(writer, 1);
 	if (!XLogIsNeeded())
 		WritePages(writer, n);
 	else
 	{
 		int			nest = NewGUCNestLevel();
+
+		/* at once, as logging may take its time: what a crash leaves is recognised by the first page */
+		if (writer->first == 0)
+			WritePages(writer, 1);
 
 		/* our pages are compressed already */
 		(void) set_config_option("wal_compression", "off", PGC_SUSET, PGC_S_SESSION,
@@ -262,7 +259,7 @@ StoreWrite(FileSink *sink, const void *data, size_t len)
 			writer->used = 0;
 		}
 		n = Min(len, (size_t) (PAGE_PAYLOAD - writer->used));
-		memcpy(writer->pages + (writer->npages - 1) * BLCKSZ + BLCKSZ - PAGE_PAYLOAD + writer->used,
+		memcpy(PagePayload(writer->pages + (writer->npages - 1) * BLCKSZ) + writer->used,
 			   from, n);
 		writer->used += n;
 		from += n;

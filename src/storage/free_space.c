@@ -10,8 +10,8 @@
 #include "access/xlog_internal.h"
 #include "catalog/pg_tablespace_d.h"
 #include "guc.h"
-#include "miscadmin.h"
 #include "storage/free_space.h"
+#include "storage/locator.h"
 #include "utils/lsyscache.h"
 
 /* free space is looked at again after so many bytes */
@@ -57,8 +57,7 @@ StoreCheckSpace(Oid relid, Oid tablespace, size_t len, bool always)
 		return;
 	unchecked_bytes = 0;
 
-	if (!OidIsValid(tablespace))
-		tablespace = MyDatabaseTableSpace;
+	tablespace = TablespaceOid(tablespace);
 	if (!OidIsValid(relid) || tablespace == DEFAULTTABLESPACE_OID)
 		CheckVolume(relid, ".", "the data directory", len);
 	else

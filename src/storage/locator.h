@@ -19,12 +19,18 @@ typedef struct FileLocator
 	Oid			number;
 } FileLocator;
 
+/* The tablespace that a column of the catalog means. */
+static inline Oid
+TablespaceOid(Oid tablespace)
+{
+	return OidIsValid(tablespace) ? tablespace : MyDatabaseTableSpace;
+}
+
 /* The locator as core's storage manager wants it. */
 static inline BfRelLocator
 FileRelLocator(FileLocator locator)
 {
-	return BfRelLocatorInit(OidIsValid(locator.tablespace) ? locator.tablespace : MyDatabaseTableSpace,
-							MyDatabaseId, locator.number);
+	return BfRelLocatorInit(TablespaceOid(locator.tablespace), MyDatabaseId, locator.number);
 }
 
 /* A tablespace as the catalog has it. */

@@ -53,6 +53,9 @@ PageIsOurs(const char *page, uint64 file_id, BlockNumber block)
 		header->pd_prune_xid == PageTag(file_id, block);
 }
 
+/* Where the payload of a page begins. */
+#define PagePayload(page)	((page) + BLCKSZ - PAGE_PAYLOAD)
+
 /* Blocks that a file of so many bytes has. */
 static inline BlockNumber
 PagesOf(uint64 bytes)

@@ -156,7 +156,7 @@ LookAtFile(FoundList *list, const char *path, FileLocator locator)
 	CloseTransientFile(fd);
 	if (!whole)
 		return;
-	memcpy(&header, page.data + BLCKSZ - PAGE_PAYLOAD, sizeof(header));
+	memcpy(&header, PagePayload(page.data), sizeof(header));
 	if (header.magic != BF_HEAD_MAGIC || !PageIsOurs(page.data, header.file_id, 0) ||
 		header.crc != FileChecksum(&header, offsetof(DiskHeader, crc)))
 		return;
