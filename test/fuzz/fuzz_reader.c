@@ -187,7 +187,7 @@ repair(char *data, size_t len)
 	header.version = BF_FORMAT_VERSION;
 	header.file_id = FILE_ID;
 	header.relid = RELID;
-	header.crc = MemoryCrc(&header, offsetof(DiskHeader, crc));
+	header.crc = FileChecksum(&header, offsetof(DiskHeader, crc));
 	memcpy(data, &header, sizeof(header));
 
 	memcpy(&tail, data + end, sizeof(tail));
@@ -212,14 +212,14 @@ repair(char *data, size_t len)
 
 				memcpy(&chunk, data + at + i, sizeof(chunk));
 				if (chunk.offset <= len && chunk.stored_len <= len - chunk.offset)
-					chunk.crc = MemoryCrc(data + chunk.offset, chunk.stored_len);
+					chunk.crc = FileChecksum(data + chunk.offset, chunk.stored_len);
 				memcpy(data + at + i, &chunk, sizeof(chunk));
 			}
 			at += BF_ALIGN8(section.length);
 		}
-		tail.footer_crc = MemoryCrc(data + tail.footer_offset, tail.footer_length);
+		tail.footer_crc = FileChecksum(data + tail.footer_offset, tail.footer_length);
 	}
-	tail.crc = MemoryCrc(&tail, offsetof(DiskTail, crc));
+	tail.crc = FileChecksum(&tail, offsetof(DiskTail, crc));
 	memcpy(data + end, &tail, sizeof(tail));
 }
 

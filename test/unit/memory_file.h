@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "format/file_io.h"
-#include "port/pg_crc32c.h"
 
 typedef struct MemorySink
 {
@@ -74,17 +73,6 @@ MemorySourceInit(MemorySource *mem, const char *data, size_t len)
 	mem->source.path = "bucketfdw/1/2/0000000000000003_0";
 	mem->source.relname = "t";
 	mem->data = data;
-}
-
-static inline uint32
-MemoryCrc(const void *data, size_t len)
-{
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, data, len);
-	FIN_CRC32C(crc);
-	return crc;
 }
 
 #endif							/* MEMORY_FILE_H */

@@ -904,12 +904,12 @@ repair_checksums(char *data, size_t len, DiskChunk *chunks, int nchunks)
 		DiskChunk  *chunk = &chunks[c];
 
 		if (chunk->offset < len && chunk->stored_len <= len - chunk->offset)
-			chunk->crc = MemoryCrc(data + chunk->offset, chunk->stored_len);
+			chunk->crc = FileChecksum(data + chunk->offset, chunk->stored_len);
 	}
 	if (tail->footer_offset <= len && tail->footer_length <= len - tail->footer_offset)
-		tail->footer_crc = MemoryCrc(data + tail->footer_offset, tail->footer_length);
-	tail->crc = MemoryCrc(tail, offsetof(DiskTail, crc));
-	header->crc = MemoryCrc(header, offsetof(DiskHeader, crc));
+		tail->footer_crc = FileChecksum(data + tail->footer_offset, tail->footer_length);
+	tail->crc = FileChecksum(tail, offsetof(DiskTail, crc));
+	header->crc = FileChecksum(header, offsetof(DiskHeader, crc));
 }
 
 /* Random damage with the checksums made right again: errors, but no crash. */
