@@ -20,6 +20,7 @@ from queries import Generator
 from shrink import Shrinker, script
 from tables import Statement, World
 from tree import params, render
+from upkeep import Upkeep
 from values import SETUP
 from waiting import Waiting
 
@@ -110,6 +111,7 @@ class Tester:
         self.kinds = collections.Counter()
         self.counted = 0        # aggregates that may count frequent keys
         self.failures = []
+        self.upkeep, self.upkeep_calls = None, 0
 
     @staticmethod
     def must(c, sql):
@@ -323,8 +325,21 @@ class Tester:
         except ServerGone as e:
             failure = Failure("crash", f"the server process ended: {e}")
             self.reconnect()
+        self.end_upkeep()
         self.report(failure, ops, query)
         return False
+
+    def end_upkeep(self):
+        """Whether what ran beside the queries, if anything, had no error."""
+        if self.upkeep is None:
+            return True
+        text = self.upkeep.finish()
+        self.upkeep_calls += self.upkeep.calls
+        self.upkeep = None
+        if text is not None:
+            self.failures.append(Failure("error", text))
+            print(f"FAILURE {len(self.failures)}, beside the queries: {text}\n--------", flush=True)
+        return text is None
 
     def fails(self, failure, query):
         """For the shrinker: does the case fail in the same way?"""
@@ -422,6 +437,17 @@ class Tester:
         if r.error or r.rows:
             self.report(Failure("verify", f"{r!r} {r.rows}"), world.ops, None)
             return False
+        if not fine and not self.args.all:
+            return False
+        if not self.c.in_transaction and seed % 2:
+            self.upkeep = Upkeep(self.database, random.Random(seed), world.tables)
+            self.upkeep.start()
+        fine = self.queries_of(world, generator) and fine
+        return self.end_upkeep() and fine
+
+    def queries_of(self, world, generator):
+        """The random queries of a round."""
+        fine = True
         for _ in range(self.args.queries):
             if not fine and not self.args.all:
                 return False
@@ -462,7 +488,7 @@ class Tester:
                 told = time.monotonic()
                 print(f"{told - start:.0f} s, {rounds} rounds, {self.queries} queries", flush=True)
         total, hit = sum(self.joins.values()), sum(self.bucketed.values())
-        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared; {self.transactions} transactions that read what they write")
+        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared; {self.transactions} transactions that read what they write, {self.upkeep_calls} compactions beside queries")
         print(f"{hit} of {total} joins were bucket joins: " + ", ".join(f"{t} {self.bucketed[t]} of {n}" for t, n in self.joins.most_common()) +
               "; with one side sorted: " + (", ".join(f"{t} {n}" for t, n in self.routed.most_common() if n) or "none") +
               "; custom scans: " + ", ".join(f"{k} {n}" for k, n in self.kinds.most_common()) + f"; frequent keys counted by {self.counted}")
