@@ -94,14 +94,14 @@ class Session(threading.Thread):
 
     def transaction(self):
         what = self.rng.choices(("insert", "copy", "small", "single", "savepoint", "prepare", "finish", "truncate", "recreate",
-                                 "overwrite", "move", "cleanup", "checkpoint", "abort"),
-                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4))[0]
+                                 "overwrite", "move", "cleanup", "checkpoint", "abort", "compact"),
+                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4, 8))[0]
         self.tab = self.rng.randrange(TABLES)
         self.id = self.run_.next_id()
-        if what != "finish" and self.run_.sizes[self.tab] > LIMIT:
+        if what not in ("finish", "compact") and self.run_.sizes[self.tab] > LIMIT:
             what = self.rng.choice(("truncate", "recreate", "overwrite"))
-        if self.run_.sweeps and self.number == 0:
-            what = "cleanup"
+        if self.number == 0 and self.run_.only:
+            what = self.run_.only
         self.run_.doing[self.number] = what
         try:
             getattr(self, "do_" + what)()
@@ -110,7 +110,8 @@ class Session(threading.Thread):
             if e.code not in EXPECTED:
                 raise
             self.run_.refused[e.code] += 1
-            self.conn.query("ROLLBACK")
+            if self.conn.in_transaction:
+                self.conn.query("ROLLBACK")
 
     # parts of transactions
 
@@ -253,6 +254,10 @@ class Session(threading.Thread):
     def do_cleanup(self):
         self.sql("SELECT bucketfdw.cleanup()")
 
+    def do_compact(self):
+        """Runs merged, in transactions of its own; rows stay the same."""
+        self.sql(f"CALL bucketfdw.compact('b_{self.tab}', full => {self.rng.choice(('true', 'false'))})")
+
     def do_checkpoint(self):
         if not self.run_.quiet:
             self.sql("CHECKPOINT")
@@ -322,6 +327,8 @@ class Run:
         """A crash during recovery, or right after it."""
         subprocess.run([os.path.join(self.bin, "pg_ctl"), "-D", self.data, "-W", "-l", self.log, "start"],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60, check=True)
+        while not os.path.exists(os.path.join(self.data, "postmaster.pid")):  # pg_ctl does not wait for it
+            time.sleep(0.01)
         time.sleep(self.rng.choice((0.05, 0.2, 0.5, 1)))
         self.pg_ctl("-m", "immediate", "stop")
         self.lose()
@@ -405,7 +412,7 @@ class Run:
     def kill(self, sessions):
         """Kills something; says what."""
         what = self.rng.choices(("backend", "checkpointer", "walwriter", "stop"), (4, 2, 2, 5))[0]
-        number = self.rng.randrange(SESSIONS)
+        number = 0 if self.only and self.rng.random() < 0.5 else self.rng.randrange(SESSIONS)
         text = f"{what} {self.doing[number]}" if what == "backend" else what
         if what == "stop":
             self.pg_ctl("-m", "immediate", "stop")
@@ -510,7 +517,7 @@ class Run:
     def round(self, number):
         self.new_round()
         self.quiet = self.rng.random() < 0.5  # no checkpoint but the server's own
-        self.sweeps = self.rng.random() < 0.4  # one session does nothing but clean up
+        self.only = self.rng.choice((None, None, "cleanup", "compact", "compact"))  # what one session does all the time
         self.known_files, self.known_redo = set(self.files()), self.redo()
         sessions = [Session(self, i, self.rng.getrandbits(64)) for i in range(SESSIONS)]
         for s in sessions:
