@@ -280,6 +280,19 @@ CREATE PROCEDURE bucketfdw.compact(rel regclass, "full" boolean DEFAULT false)
 COMMENT ON PROCEDURE bucketfdw.compact(regclass, boolean)
 	IS 'merge small runs of each bucket of a table, or all of them; commits after each step';
 
+CREATE PROCEDURE bucketfdw.rebucket(
+	rel regclass,
+	buckets integer DEFAULT NULL,
+	bucket_by text DEFAULT NULL,
+	sort_by text DEFAULT NULL,
+	compression text DEFAULT NULL
+)
+	AS 'MODULE_PATHNAME', 'bucketfdw_rebucket'
+	LANGUAGE C;
+
+COMMENT ON PROCEDURE bucketfdw.rebucket(regclass, integer, text, text, text)
+	IS 'give a table another number of buckets, key, order or compression, and write its files anew';
+
 CREATE FUNCTION bucketfdw.forget_file(rel regclass, path text) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_forget_file'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;

@@ -1,56 +1,82 @@
 /*
  * compact_sql.c
- *	  CALL bucketfdw.compact: rights, tables, transactions.
+ *	  CALL bucketfdw.compact and bucketfdw.rebucket.
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
-#include "admin/open_checked.h"
+#include "access/relation.h"
+#include "admin/procedure.h"
 #include "executor/spi.h"
-#include "fmgr.h"
-#include "miscadmin.h"
-#include "nodes/parsenodes.h"
-#include "tcop/utility.h"
 #include "upkeep/compact.h"
+#include "upkeep/rebucket.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(bucketfdw_compact);
+PG_FUNCTION_INFO_V1(bucketfdw_rebucket);
 
 PGDLLEXPORT Datum bucketfdw_compact(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_rebucket(PG_FUNCTION_ARGS);
 
-/*
- * Each step is a transaction of its own.  A table: its owner or pg_maintain; a
- * partitioned table: its bucketed partitions, of all of which that must be
- * true.
- */
+/* Each step is a transaction of its own. */
+static void
+CompactTable(Oid relid, bool full)
+{
+	Compaction *compaction = CompactBegin(relid, full);
+
+	while (CompactStep(compaction))
+		SPI_commit();
+	SPI_commit();
+}
+
 Datum
 bucketfdw_compact(PG_FUNCTION_ARGS)
 {
 	bool		full = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
-	List	   *tables = NIL;
+	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.compact");
 	ListCell   *lc;
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the table must not be null")));
-	PreventCommandDuringRecovery("bucketfdw.compact()");
-	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
-		castNode(CallContext, fcinfo->context)->atomic)
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("bucketfdw.compact cannot run inside a transaction block"),
-				 errdetail("It commits after each step.")));
+	SPI_commit();
+	foreach(lc, tables)
+		CompactTable(lfirst_oid(lc), full);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
 
-	/* what is allocated from now on outlives transactions */
-	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	tables = MaintainedTables(PG_GETARG_OID(0));
+Datum
+bucketfdw_rebucket(PG_FUNCTION_ARGS)
+{
+	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.rebucket");
+	RebucketRequest request = {0};
+	ListCell   *lc;
+
+	request.buckets = PG_ARGISNULL(1) ? NULL : psprintf("%d", PG_GETARG_INT32(1));
+	request.bucket_by = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
+	request.sort_by = PG_ARGISNULL(3) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(3));
+	request.compression = PG_ARGISNULL(4) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(4));
+
+	/* all partitions or none */
+	foreach(lc, tables)
+	{
+		Relation	rel = try_relation_open(lfirst_oid(lc), AccessShareLock);
+
+		if (rel == NULL)
+			continue;
+		RebucketCheck(rel, &request);
+		relation_close(rel, NoLock);
+	}
 	SPI_commit();
 	foreach(lc, tables)
 	{
-		Compaction *compaction = CompactBegin(lfirst_oid(lc), full);
+		Rebucketing *rebucketing = RebucketBegin(lfirst_oid(lc), &request);
 
-		while (CompactStep(compaction))
+		while (RebucketStep(rebucketing))
+		{
 			SPI_commit();
+
+			/* steps add runs to the same buckets */
+			CompactTable(lfirst_oid(lc), false);
+		}
 		SPI_commit();
 	}
 	SPI_finish();

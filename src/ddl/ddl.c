@@ -66,9 +66,8 @@ HasRows(Oid relid)
 	return ManifestHasFiles(relid);
 }
 
-/* Write the options of a table into pg_foreign_table. */
-static void
-UpdateOptions(Oid relid, List *options)
+void
+TableOptionsWrite(Oid relid, List *options)
 {
 	Relation	catalog = table_open(ForeignTableRelationId, RowExclusiveLock);
 	HeapTuple	tuple = SearchSysCacheCopy1(FOREIGNTABLEREL, ObjectIdGetDatum(relid));
@@ -126,7 +125,7 @@ SettleOptions(Relation rel, List *options, bool changed, int default_buckets)
 		changed = true;
 	}
 	if (changed)
-		UpdateOptions(relid, options);
+		TableOptionsWrite(relid, options);
 	return parsed;
 }
 
@@ -177,7 +176,7 @@ ColumnRenamed(Oid relid, const char *oldname, const char *newname)
 			options = OptionsSet(options, def->defname, renamed);
 	}
 	if (options != old)
-		UpdateOptions(relid, options);
+		TableOptionsWrite(relid, options);
 }
 
 /* Is an option in the list of an ALTER? */
@@ -214,9 +213,12 @@ OptionsChanged(Relation rel, List *changed)
 					 errdetail("Its files are bucketed by %s and sorted by %s.",
 							   BucketSpecBucketBy(before, RelationGetDescr(rel)),
 							   BucketSpecSortBy(before, RelationGetDescr(rel))),
-					 errhint("TRUNCATE the table first, or write it anew with bucketfdw.create_table_as.")));
+					 errhint("CALL bucketfdw.rebucket changes them and writes the rows anew.")));
 	}
-	SpecRecord(relid, parsed->spec);
+	if (NamesOption(changed, "compression"))
+		SpecRenew(relid, parsed->spec);
+	else
+		SpecRecord(relid, parsed->spec);
 
 	/* else it may be one that did not exist when the table was restored */
 	if (NamesOption(changed, "tablespace"))

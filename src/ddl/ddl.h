@@ -1,12 +1,15 @@
 /*
  * ddl.h
- *	  What DDL does to bucketed tables.  For the files of this folder only.
+ *	  What DDL does to bucketed tables.
  */
 #ifndef BF_DDL_H
 #define BF_DDL_H
 
 #include "nodes/parsenodes.h"
 #include "utils/relcache.h"
+
+/* Write the options of a table into pg_foreign_table, which is seen at once; its lock keeps others from that. */
+extern void TableOptionsWrite(Oid relid, List *options);
 
 /* Error if a column that is NOT NULL has a null, with core's text and code. */
 extern void CheckNotNullColumns(Relation rel);

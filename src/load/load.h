@@ -74,6 +74,12 @@ extern bool LoadPending(Oid relid);
 extern LoadState *LoadBeginDetached(Relation rel, int budget_kb);
 extern void LoadSealDetached(LoadState *state);
 
+/*
+ * The same without manifest rows, which are the caller's to insert; NULL: no
+ * row came.  The result is in the current context.
+ */
+extern ManifestWrite *LoadWriteDetached(Relation rel, LoadState *state);
+
 /* Register the callbacks at the end of transactions, those of src/storage too; once, from _PG_init. */
 extern void LoadInit(void);
 

@@ -409,6 +409,22 @@ LoadSealDetached(LoadState *state)
 	pfree(state);
 }
 
+ManifestWrite *
+LoadWriteDetached(Relation rel, LoadState *state)
+{
+	ManifestWrite *write = NULL;
+
+	Assert(state->detached && state->subid == GetCurrentSubTransactionId());
+	if (state->open != NULL)
+	{
+		write = SealFiles(rel, state->open);
+		RowSetFree(state->open);
+	}
+	dlist_delete(&state->node);
+	pfree(state);
+	return write;
+}
+
 void
 LoadDiscard(Oid relid)
 {

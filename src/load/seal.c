@@ -202,6 +202,16 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId befor
 	MemoryContextDelete(cxt);
 }
 
+ManifestWrite *
+SealFiles(Relation rel, RowSet *set)
+{
+	SealState	state = {.from = FirstCommandId, .before = InvalidCommandId};
+
+	state.tablespace = SpecTablespace(RelationGetRelid(rel));
+	WriteSets(&state, &set, 1, false);
+	return state.write;
+}
+
 FileImage *
 SealImage(RowSet **sets, int nsets, CommandId before, bool with_stats, ManifestWrite *write)
 {

@@ -27,6 +27,9 @@ typedef struct SealCounters
 extern void SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId before,
 					 SealCounters *counters);
 
+/* Write all rows of a set to files that no manifest row names yet; the result is in the current context. */
+extern ManifestWrite *SealFiles(Relation rel, RowSet *set);
+
 /*
  * Write the rows of commands before "before" to an image.  What ManifestAdd
  * wants, with column statistics if asked for, lives as long as the image.

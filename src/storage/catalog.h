@@ -147,6 +147,15 @@ extern BucketSpec *SpecNewest(Oid relid, int *version);
  */
 extern int	SpecRecord(Oid relid, const BucketSpec *spec);
 
+/*
+ * The same for files: of whichever row is equal, as who began to write before
+ * the spec was changed must not bring it back.
+ */
+extern int	SpecVersion(Oid relid, const BucketSpec *spec);
+
+/* A new version, also of an equal spec: how files are written has changed. */
+extern int	SpecRenew(Oid relid, const BucketSpec *spec);
+
 /* Set the tablespace of a table that has a spec row; InvalidOid: the database's. */
 extern void SpecSetTablespace(Oid relid, Oid tablespace);
 

@@ -94,6 +94,7 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 	file->first_bucket = DatumGetInt32(values[Anum_manifest_first_bucket - 1]);
 	file->last_bucket = DatumGetInt32(values[Anum_manifest_last_bucket - 1]);
 	file->spec = spec;
+	file->spec_version = DatumGetInt32(values[Anum_manifest_spec_version - 1]);
 	if (n[1] != n[0] || n[2] != n[0] || file->bytes < 0 ||
 		file->first_bucket < 0 || file->last_bucket < file->first_bucket ||
 		file->last_bucket >= manifest->specs[spec]->nbuckets)
@@ -466,7 +467,7 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 	values[Anum_manifest_deleted_rows - 1] = Int64GetDatum(0);
 	values[Anum_manifest_written_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[Anum_manifest_written_by - 1] = ObjectIdGetDatum(GetUserId());
-	values[Anum_manifest_spec_version - 1] = Int32GetDatum(SpecRecord(relid, write->spec));
+	values[Anum_manifest_spec_version - 1] = Int32GetDatum(SpecVersion(relid, write->spec));
 	values[Anum_manifest_format_version - 1] = Int16GetDatum(BF_FORMAT_VERSION);
 	values[Anum_manifest_origin - 1] = CharGetDatum(write->origin);
 	CatalogSetSpec(write->spec, values, Anum_manifest_hash_version);

@@ -26,6 +26,7 @@ typedef struct ManifestFile
 	int			first_bucket;
 	int			last_bucket;
 	int			spec;			/* index in Manifest.specs */
+	int			spec_version;
 } ManifestFile;
 
 typedef struct ManifestRun
@@ -98,6 +99,7 @@ typedef struct ManifestWrite
 /* what wrote a file */
 #define BF_ORIGIN_LOAD			'l'
 #define BF_ORIGIN_COMPACTION	'c'
+#define BF_ORIGIN_REBUCKET		'r'
 
 /*
  * Add a write that has no row to a manifest, or its numbers and statistics to

@@ -173,9 +173,9 @@ TableOptionsGet(Relation rel)
 							 RelationGetRelationName(rel), bf_default_buckets);
 }
 
-/* The newest spec row; *tablespace is that of it. */
+/* The newest spec row, or the newest that has this spec; *tablespace is that of it. */
 static BucketSpec *
-NewestRow(Oid relid, int *version, Oid *tablespace)
+NewestRow(Oid relid, const BucketSpec *wanted, int *version, Oid *tablespace)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw spec row", ALLOCSET_SMALL_SIZES);
@@ -198,9 +198,13 @@ NewestRow(Oid relid, int *version, Oid *tablespace)
 		if (DatumGetObjectId(values[Anum_spec_rowtype - 1]) == rowtype &&
 			DatumGetInt32(values[Anum_spec_spec_version - 1]) > *version)
 		{
+			BucketSpec *found = CatalogGetSpec(values, Anum_spec_hash_version);
+
+			if (wanted != NULL && !BucketSpecEqual(found, wanted))
+				continue;
 			*version = DatumGetInt32(values[Anum_spec_spec_version - 1]);
 			*tablespace = DatumGetObjectId(values[Anum_spec_tablespace - 1]);
-			spec = CatalogGetSpec(values, Anum_spec_hash_version);
+			spec = found;
 		}
 	}
 	MemoryContextSwitchTo(cxt);
@@ -216,7 +220,7 @@ SpecNewest(Oid relid, int *version)
 {
 	Oid			tablespace;
 
-	return NewestRow(relid, version, &tablespace);
+	return NewestRow(relid, NULL, version, &tablespace);
 }
 
 Oid
@@ -225,24 +229,20 @@ SpecTablespace(Oid relid)
 	int			version;
 	Oid			tablespace;
 
-	(void) NewestRow(relid, &version, &tablespace);
+	(void) NewestRow(relid, NULL, &version, &tablespace);
 	return tablespace;
 }
 
 int
-SpecRecord(Oid relid, const BucketSpec *spec)
+SpecRenew(Oid relid, const BucketSpec *spec)
 {
 	int			version;
 	Oid			tablespace;
-	BucketSpec *newest = NewestRow(relid, &version, &tablespace);
 	Relation	rel;
 	Datum		values[Natts_spec];
 	bool		nulls[Natts_spec] = {false};
 
-	if (newest != NULL && BucketSpecEqual(newest, spec))
-		return version;
-
-	if (newest == NULL)
+	if (NewestRow(relid, NULL, &version, &tablespace) == NULL)
 		SpecDelete(relid);
 
 	values[Anum_spec_relid - 1] = ObjectIdGetDatum(relid);
@@ -259,6 +259,24 @@ SpecRecord(Oid relid, const BucketSpec *spec)
 	return version + 1;
 }
 
+int
+SpecRecord(Oid relid, const BucketSpec *spec)
+{
+	int			version;
+	BucketSpec *newest = SpecNewest(relid, &version);
+
+	return newest != NULL && BucketSpecEqual(newest, spec) ? version : SpecRenew(relid, spec);
+}
+
+int
+SpecVersion(Oid relid, const BucketSpec *spec)
+{
+	int			version;
+	Oid			tablespace;
+
+	return NewestRow(relid, spec, &version, &tablespace) != NULL ? version : SpecRenew(relid, spec);
+}
+
 /* The newest row is written anew: its version is that of the spec. */
 void
 SpecSetTablespace(Oid relid, Oid tablespace)
@@ -269,7 +287,7 @@ SpecSetTablespace(Oid relid, Oid tablespace)
 	HeapTuple	tuple;
 	Oid			rowtype = get_rel_type_id(relid);
 
-	if (NewestRow(relid, &version, &before) == NULL || before == tablespace)
+	if (NewestRow(relid, NULL, &version, &before) == NULL || before == tablespace)
 		return;
 	CatalogScanBegin(&scan, "spec", RowExclusiveLock, relid, NULL);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)

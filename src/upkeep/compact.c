@@ -12,28 +12,18 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "catalog/pg_authid_d.h"
-#include "catalog/pg_class_d.h"
-#include "catalog/pg_collation_d.h"
 #include "compat.h"
 #include "exec/scan/leaf_reader.h"
 #include "format/file_format.h"
-#include "format/stats/column_summary.h"
 #include "load/run_files.h"
 #include "miscadmin.h"
-#include "plan/rel/stats_merge.h"
-#include "storage/file_store.h"
 #include "upkeep/compact.h"
 #include "upkeep/compact_choose.h"
+#include "upkeep/replace.h"
 #include "utils/acl.h"
 #include "utils/hsearch.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
-
-/* files replaced in one step, about: what the step needs on disk, and what is lost when it is cancelled */
-#define STEP_BYTES (INT64CONST(256) * 1024 * 1024)
 
 struct Compaction
 {
@@ -128,8 +118,6 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
 	int64	   *bytes = palloc0(layout->spec->nbuckets * sizeof(int64));
 	int64	   *rows = palloc0(layout->spec->nbuckets * sizeof(int64));
 	RunFiles   *files = RunFilesBegin(layout, SpecTablespace(RelationGetRelid(rel)), NULL, NULL, 0);
-	ManifestWrite *write;
-	int64		written = 0;
 	LeafReader *leaf;
 
 	for (int c = 0; c < layout->ncols; c++)
@@ -146,83 +134,7 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
 			MergeBucket(leaf, layout, b, bytes[b], files);
 	}
 	LeafReaderEnd(leaf);
-	write = RunFilesEnd(files);
-	for (int i = 0; i < write->nfiles; i++)
-		written += write->files[i].rows;
-	if (written != inputs->rows)
-		elog(ERROR, "compaction of bucketed table \"%s\" wrote %lld rows instead of %lld",
-			 RelationGetRelationName(rel), (long long) written, (long long) inputs->rows);
-	return write;
-}
-
-static int
-CompareAttnums(const void *a, const void *b)
-{
-	return *(const AttrNumber *) a - *(const AttrNumber *) b;
-}
-
-/*
- * What was known of the replaced files' rows is merged, not gathered anew: the
- * statistics of a write stand with one of its files and are of all of them.  So
- * those of all files of the table are of all its rows, whichever are replaced.
- */
-static void
-MergeStatistics(const RowLayout *layout, const ManifestStats *stats, int nstats, ManifestWrite *write)
-{
-	int			ncolumns = Min(layout->ncols, SUMMARY_COLUMNS);
-	AttrNumber *attnums = palloc(Max(layout->ncols, 1) * sizeof(AttrNumber));
-	ColumnSummary *summary = palloc(sizeof(ColumnSummary));
-	SummaryLimits limits;
-	ByteBuffer	out;
-
-	if (nstats == 0)
-		return;
-	for (int c = 0; c < layout->ncols; c++)
-		attnums[c] = layout->cols[c].attnum;
-	qsort(attnums, layout->ncols, sizeof(AttrNumber), CompareAttnums);
-	SummaryGetLimits(ncolumns, &limits);
-	ByteBufferInit(&out, CurrentMemoryContext);
-	SummaryBegin(&out, ncolumns);
-	for (int c = 0; c < ncolumns; c++)
-	{
-		Oid			typid = TupleDescAttr(layout->desc, attnums[c] - 1)->atttypid;
-		StatsMerge *merge = StatsMergeBegin(getBaseType(typid), C_COLLATION_OID);
-
-		StatsMergeAdd(merge, stats, nstats, attnums[c]);
-		StatsMergeSummary(merge, attnums[c], &limits, summary);
-		SummaryAdd(&out, c, summary);
-		StatsMergeFree(merge);
-	}
-	for (int i = 0; i < nstats; i++)
-		write->stats_rows += stats[i].rows;
-	write->column_stats = palloc(VARHDRSZ + out.len);
-	SET_VARSIZE(write->column_stats, VARHDRSZ + out.len);
-	memcpy(VARDATA(write->column_stats), out.data, out.len);
-}
-
-/* The manifest rows of some files are replaced by those of a write. */
-static void
-ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, ManifestWrite *write)
-{
-	ManifestStats *stats;
-	int			nstats = ManifestTakeOut(inputs, &stats);
-
-	MergeStatistics(layout, stats, nstats, write);
-	write->origin = BF_ORIGIN_COMPACTION;
-	ManifestInsert(rel, write, GetCurrentCommandId(true));
-}
-
-/* Is there more garbage that cannot go yet than there are files?  Then no more is made, and it is said. */
-static bool
-TooMuchGarbage(Relation rel, const Manifest *manifest)
-{
-	if (StoreGarbageBytes(RelationGetRelid(rel)) <= manifest->bytes)
-		return false;
-	ereport(NOTICE,
-			(errmsg("\"%s\" is not compacted further now", RelationGetRelationName(rel)),
-			 errdetail("Replaced files of it that cannot be removed yet are larger than those it has."),
-			 errhint("The column held_by of bucketfdw.garbage says what may still need them.")));
-	return true;
+	return RunFilesEnd(files);
 }
 
 /* A step of a table that is locked. */
@@ -230,19 +142,10 @@ static bool
 CompactTable(Compaction *compaction, Relation rel)
 {
 	RowLayout  *layout = RowLayoutCreate(compaction->relid, RelationGetDescr(rel), TableOptionsGet(rel));
-	Snapshot	snapshot;
-	Manifest   *manifest;
+	Manifest   *manifest = ManifestToReplace(compaction->relid);
 	ManifestWrite *write;
 	bool	   *chosen;
 
-	/* what earlier steps replaced: so there is no more of it than of one step */
-	(void) StoreReclaimGarbage(compaction->relid);
-	CommandCounterIncrement();
-
-	/* the lock keeps the files there: the horizon need not wait for us */
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	manifest = ManifestRead(compaction->relid, snapshot);
-	UnregisterSnapshot(snapshot);
 	if (!compaction->begun)
 		AddKnown(compaction, manifest->files, manifest->nfiles);
 	compaction->begun = true;
@@ -258,7 +161,7 @@ CompactTable(Compaction *compaction, Relation rel)
 	for (int i = 0; i < manifest->nfiles; i++)
 		manifest->files[i].spec = 0;
 	write = MergeFiles(rel, layout, manifest);
-	ReplaceFiles(rel, layout, manifest, write);
+	ReplaceFiles(rel, layout, manifest, write, BF_ORIGIN_COMPACTION);
 	AddKnown(compaction, write->files, write->nfiles);
 	ereport(DEBUG1,
 			(errmsg_internal("compacted %d runs of \"%s\" in %d files to %d runs in %d files",

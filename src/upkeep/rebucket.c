@@ -1,0 +1,304 @@
+/*
+ * rebucket.c
+ *	  A table gets another bucket spec, and its files are written anew.
+ *
+ * Files may have different numbers of buckets, so another number is only set
+ * first, for all later writes, and files of other numbers are replaced in
+ * steps under ShareUpdateExclusiveLock, as compaction does it; readers and
+ * appends go on.  Which files are left to do is seen from the manifest alone.
+ *
+ * All files of a table have the same key and order, so others are changed in
+ * one transaction that locks out writers, and at its end readers: none may
+ * come with a plan made for the old key.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "commands/defrem.h"
+#include "ddl/ddl.h"
+#include "exec/scan/leaf_reader.h"
+#include "executor/executor.h"
+#include "foreign/foreign.h"
+#include "load/load.h"
+#include "miscadmin.h"
+#include "spec/column_list.h"
+#include "storage/catalog.h"
+#include "storage/lmgr.h"
+#include "upkeep/compact.h"
+#include "upkeep/rebucket.h"
+#include "upkeep/replace.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+struct Rebucketing
+{
+	Oid			relid;
+	const RebucketRequest *request;
+	bool		begun;			/* the spec is set */
+	bool		changed;		/* something was done */
+};
+
+/* The bucket columns, then what the table is sorted by beyond its key now. */
+static char *
+SortBehind(const char *bucket_by, const BucketSpec *spec, TupleDesc desc)
+{
+	List	   *keys = ColumnListParse("bucket_by", bucket_by, false);
+	StringInfoData buf;
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, keys)
+		ColumnItemAppend(&buf, ((ColumnItem *) lfirst(lc))->name, 0);
+	for (int i = spec->nkeys; i < spec->nsort; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(desc, spec->sort[i].attnum - 1)->attname);
+		bool		is_key = false;
+
+		foreach(lc, keys)
+			is_key |= strcmp(((ColumnItem *) lfirst(lc))->name, name) == 0;
+		if (!is_key)
+			ColumnItemAppend(&buf, name, spec->sort[i].flags);
+	}
+	return buf.data;
+}
+
+/* The options of the table with what is requested, and what they say. */
+static List *
+WantedOptions(Relation rel, const RebucketRequest *request, TableOptions **parsed)
+{
+	TableOptions *now = TableOptionsGet(rel);
+	List	   *options = GetForeignTable(RelationGetRelid(rel))->options;
+	const char *sort_by = request->sort_by;
+	ListCell   *lc;
+
+	/* without it the table's further sort columns stay */
+	foreach(lc, options)
+	{
+		if (request->bucket_by != NULL && sort_by == NULL &&
+			strcmp(lfirst_node(DefElem, lc)->defname, "sort_by") == 0)
+			sort_by = SortBehind(request->bucket_by, now->spec, RelationGetDescr(rel));
+	}
+	if (request->bucket_by != NULL)
+		options = OptionsSet(options, "bucket_by", request->bucket_by);
+	if (sort_by != NULL)
+		options = OptionsSet(options, "sort_by", sort_by);
+	if (request->buckets != NULL)
+		options = OptionsSet(options, "buckets", request->buckets);
+	if (request->compression != NULL)
+		options = OptionsSet(options, "compression", request->compression);
+	*parsed = TableOptionsParse(options, RelationGetDescr(rel), RelationGetRelationName(rel),
+								now->spec->nbuckets);
+	return options;
+}
+
+void
+RebucketCheck(Relation rel, const RebucketRequest *request)
+{
+	TableOptions *wanted;
+
+	(void) WantedOptions(rel, request, &wanted);
+}
+
+Rebucketing *
+RebucketBegin(Oid relid, const RebucketRequest *request)
+{
+	Rebucketing *rebucketing = palloc0(sizeof(Rebucketing));
+
+	rebucketing->relid = relid;
+	rebucketing->request = request;
+	return rebucketing;
+}
+
+/* A file, and to which buckets of the new spec its rows go. */
+typedef struct FileClass
+{
+	int			file;
+	int			bucket;			/* its first one, modulo the divisor of both counts */
+} FileClass;
+
+static int
+CompareFiles(const void *a, const void *b)
+{
+	const FileClass *x = a;
+	const FileClass *y = b;
+
+	if (x->bucket != y->bucket)
+		return x->bucket < y->bucket ? -1 : 1;
+	return (x->file > y->file) - (x->file < y->file);
+}
+
+/*
+ * Choose the files of one step among those that are not as files are written
+ * now; returns how many of these there are.  Files whose rows meet in the same
+ * buckets are taken together, so that these have few runs afterwards.
+ */
+static int
+ChooseFiles(const Rebucketing *rebucketing, const BucketSpec *spec, const Manifest *manifest, bool *chosen)
+{
+	FileClass  *files = palloc(Max(manifest->nfiles, 1) * sizeof(FileClass));
+	int			version = SpecVersion(rebucketing->relid, spec);
+	int64		bytes = 0;
+	int			n = 0;
+
+	for (int f = 0; f < manifest->nfiles; f++)
+	{
+		const ManifestFile *file = &manifest->files[f];
+		const BucketSpec *have = manifest->specs[file->spec];
+
+		/* another compression is another version */
+		if (BucketSpecEqual(have, spec) &&
+			!(rebucketing->request->compression != NULL && file->spec_version < version))
+			continue;
+		files[n].file = f;
+		files[n++].bucket = file->first_bucket % GreatestCommonDivisor(have->nbuckets, spec->nbuckets);
+	}
+	qsort(files, n, sizeof(FileClass), CompareFiles);
+	for (int i = 0; i < n && bytes < STEP_BYTES; i++)
+	{
+		chosen[files[i].file] = true;
+		bytes += manifest->files[files[i].file].bytes;
+	}
+	return n;
+}
+
+/* Collect the rows of some files by the present spec of the table and write them. */
+static ManifestWrite *
+WriteAnew(Relation rel, const RowLayout *layout, Manifest *inputs)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	AttrNumber *attnums = palloc(Max(layout->ncols, 1) * sizeof(AttrNumber));
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	CommandId	cid = GetCurrentCommandId(true);
+	LoadState  *load = LoadBeginDetached(rel, maintenance_work_mem);
+	LeafReader *leaf;
+	Batch	   *batch;
+
+	for (int c = 0; c < layout->ncols; c++)
+		attnums[c] = layout->cols[c].attnum;
+	memset(slot->tts_isnull, true, desc->natts * sizeof(bool));
+	leaf = LeafReaderCreate(rel, inputs, layout->ncols, attnums, 0, NULL);
+	LeafOpenAll(leaf, NULL);
+	while ((batch = LeafNextBatch(leaf, NULL)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int c = 0; c < layout->ncols; c++)
+			(void) BatchColumn(batch, c);
+		for (int i = 0; i < batch->nselected; i++)
+		{
+			int			row = batch->selection ? batch->selection[i] : i;
+
+			ExecClearTuple(slot);
+			for (int c = 0; c < layout->ncols; c++)
+			{
+				const ColumnVector *vector = &batch->cols[c];
+				int			at = attnums[c] - 1;
+
+				slot->tts_isnull[at] = vector->nulls != NULL && vector->nulls[row];
+				slot->tts_values[at] = vector->values[row];
+			}
+			ExecStoreVirtualTuple(slot);
+			LoadRow(load, slot, cid);
+		}
+	}
+	LeafClose(leaf);
+	LeafReaderEnd(leaf);
+	ExecDropSingleTupleTableSlot(slot);
+	return LoadWriteDetached(rel, load);
+}
+
+/* The spec of the table becomes the one wanted. */
+static void
+SetSpec(Relation rel, List *options, const TableOptions *now, const TableOptions *wanted)
+{
+	TableOptionsWrite(RelationGetRelid(rel), options);
+	if (wanted->compression != now->compression)
+		SpecRenew(RelationGetRelid(rel), wanted->spec);
+	else
+		SpecRecord(RelationGetRelid(rel), wanted->spec);
+}
+
+/*
+ * The first step sets the spec.  Is another key or order wanted, all files are
+ * replaced in it: false then.
+ */
+static bool
+FirstStep(Rebucketing *rebucketing, Relation rel)
+{
+	TableOptions *now = TableOptionsGet(rel);
+	TableOptions *wanted;
+	List	   *options = WantedOptions(rel, rebucketing->request, &wanted);
+	BucketSpec *spec = BucketSpecCopy(now->spec);
+	RowLayout  *layout;
+	Manifest   *manifest;
+
+	rebucketing->begun = true;
+	rebucketing->changed = !BucketSpecEqual(now->spec, wanted->spec) || wanted->compression != now->compression;
+	spec->nbuckets = wanted->spec->nbuckets;
+	if (BucketSpecEqual(spec, wanted->spec))
+	{
+		if (rebucketing->changed)
+			SetSpec(rel, options, now, wanted);
+		return true;
+	}
+
+	LockRelationOid(rebucketing->relid, ShareRowExclusiveLock);
+	SetSpec(rel, options, now, wanted);
+	layout = RowLayoutCreate(rebucketing->relid, RelationGetDescr(rel), wanted);
+	manifest = ManifestToReplace(rebucketing->relid);
+	ReplaceFiles(rel, layout, manifest, WriteAnew(rel, layout, manifest), BF_ORIGIN_REBUCKET);
+
+	/* the last thing before the commit: nobody has planned for the old key then and not begun to read */
+	LockRelationOid(rebucketing->relid, AccessExclusiveLock);
+	return false;
+}
+
+/* A further step: some files are written anew. */
+static bool
+FileStep(Rebucketing *rebucketing, Relation rel)
+{
+	TableOptions *options = TableOptionsGet(rel);
+	RowLayout  *layout = RowLayoutCreate(rebucketing->relid, RelationGetDescr(rel), options);
+	Manifest   *manifest = ManifestToReplace(rebucketing->relid);
+	bool	   *chosen = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
+
+	if (ChooseFiles(rebucketing, options->spec, manifest, chosen) == 0)
+	{
+		if (!rebucketing->changed)
+			ereport(NOTICE,
+					(errmsg("all files of bucketed table \"%s\" are of this spec already",
+							RelationGetRelationName(rel))));
+		return false;
+	}
+	if (TooMuchGarbage(rel, manifest))
+		return false;
+	ManifestKeepFiles(manifest, chosen);
+	ReplaceFiles(rel, layout, manifest, WriteAnew(rel, layout, manifest), BF_ORIGIN_REBUCKET);
+	rebucketing->changed = true;
+	ereport(DEBUG1,
+			(errmsg_internal("rebucketed %d files of \"%s\"", manifest->nfiles, RelationGetRelationName(rel))));
+	return true;
+}
+
+bool
+RebucketStep(Rebucketing *rebucketing)
+{
+	MemoryContext cxt;
+	MemoryContext old;
+	Relation	rel;
+	bool		more = false;
+
+	/* the lock must come before what is read, whatever the session's default is */
+	XactIsoLevel = XACT_READ_COMMITTED;
+	rel = try_relation_open(rebucketing->relid, ShareUpdateExclusiveLock);
+	if (rel == NULL)
+		return false;
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw rebucket", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	if (IsBucketTable(rebucketing->relid) && MayMaintain(rebucketing->relid))
+		more = rebucketing->begun ? FileStep(rebucketing, rel) : FirstStep(rebucketing, rel);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	relation_close(rel, NoLock);
+	return more;
+}
