@@ -136,7 +136,9 @@ SELECT k, sum(f) FROM o_b GROUP BY k;
 DROP FOREIGN TABLE e_b, o_b;
 
 EXPLAIN (COSTS OFF, VERBOSE) SELECT max(v) - min(v), k FROM g_b WHERE v > 20 GROUP BY k HAVING count(*) > 3;
+SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT k, count(*) FROM p_b WHERE d < 2 GROUP BY k;
+RESET enable_hashagg;
 EXPLAIN (COSTS OFF) SELECT DISTINCT b.k FROM g_b a JOIN w_b b USING (k);
 EXPLAIN (COSTS OFF) SELECT k FROM p_b WHERE d = 1 GROUP BY k;
 DROP FOREIGN TABLE g_b, w_b;

@@ -52,7 +52,8 @@ typedef struct BucketAggState
 	bool		started;		/* reading of the input */
 	bool		in_group;		/* of buckets */
 	bool		whole;			/* all of the input was opened at once */
-	UnitQueue	queue;			/* what is read, unless all of a scan is */
+	UnitQueue	queue;			/* what is read, unless all is */
+	UnitClaim	claim;			/* where the process stands if it is */
 	bool		done;			/* ALL: the group was given */
 } BucketAggState;
 
@@ -291,8 +292,9 @@ NextBatch(BucketAggState *state)
 		BatchSourceStart(input);
 		if (input->gate_closed)
 			return NULL;
-		/* a scan need not go bucket by bucket */
-		state->whole = state->in_group = BatchSourceOpenAll(input, state->queue.shared);
+		/* scans need not go bucket by bucket */
+		state->claim = (UnitClaim) {.shared = state->queue.shared};
+		state->whole = state->in_group = BatchSourceOpenAll(input, &state->claim);
 		if (!state->whole)
 			BatchSourceStartUnits(input, &state->queue);
 	}

@@ -320,7 +320,7 @@ MakePieces(LeafReader *leaf)
 
 	for (int i = 0; i < leaf->nruns; i++)
 		rows += m->runs[leaf->runs[i]].rows;
-	limit = UnitLimit(leaf->shared, rows);
+	limit = UnitLimit(leaf->claim->shared, rows);
 	if (limit == 0)
 		limit = Max(rows, 1);
 	for (int i = 0; i < leaf->nruns; i++)
@@ -344,39 +344,36 @@ MakePieces(LeafReader *leaf)
 			piece->nslices = nslices;
 		}
 	}
+	/* of several tables the first one stands for all */
 	fingerprint = ((uint64) leaf->nruns << 32) ^ (uint64) leaf->npieces;
-	UnitSharedCheck(leaf->shared, fingerprint << 1);
+	if (leaf->claim->before == 0)
+		UnitSharedCheck(leaf->claim->shared, fingerprint << 1);
 }
 
 /* The place of the next run, or piece, that is ours. */
 static int
 NextRun(LeafReader *leaf)
 {
-	uint32		at;
-
-	if (leaf->shared == NULL)
-		return leaf->at + 1;
-	at = UnitSharedClaim(leaf->shared);
-	return (int) Min(at, (uint32) leaf->npieces);
+	return leaf->claim == NULL ? leaf->at + 1 : (int) UnitClaimNext(leaf->claim, (uint32) leaf->npieces);
 }
 
 /* The run at the next place, -1: there is none. */
 static int
 RunAt(LeafReader *leaf)
 {
-	if (leaf->shared == NULL)
+	if (leaf->claim == NULL)
 		return leaf->at < leaf->nruns ? leaf->runs[leaf->at] : -1;
 	return leaf->at < leaf->npieces ? leaf->pieces[leaf->at].run : -1;
 }
 
 void
-LeafOpenAll(LeafReader *leaf, UnitShared *shared)
+LeafOpenAll(LeafReader *leaf, UnitClaim *claim)
 {
 	leaf->sorted = false;
 	CollectRuns(leaf, 1, 0);
-	leaf->shared = shared;
+	leaf->claim = claim != NULL && claim->shared != NULL ? claim : NULL;
 	memset(&leaf->part, 0, sizeof(UnitPart));
-	if (shared != NULL)
+	if (leaf->claim != NULL)
 	{
 		MakePieces(leaf);
 		leaf->at = NextRun(leaf);
@@ -489,7 +486,7 @@ NextUnsorted(LeafReader *leaf)
 
 			if (run < 0)
 				return NULL;
-			if (leaf->shared != NULL)
+			if (leaf->claim != NULL)
 			{
 				leaf->part.slice = leaf->pieces[leaf->at].slice;
 				leaf->part.nslices = leaf->pieces[leaf->at].nslices;

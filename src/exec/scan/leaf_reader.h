@@ -62,10 +62,10 @@ extern int64 LeafGroupRows(LeafReader *leaf, int ngroups, int group);
 extern void LeafCutSource(LeafReader *leaf, CutSource *source);
 
 /*
- * Start reading all blocks in file order; with "shared", those runs, or
- * parts of runs, that no other process takes.
+ * Start reading all blocks in file order; where processes share them, those
+ * runs, or parts of runs, that no other one takes.  NULL: all are ours.
  */
-extern void LeafOpenAll(LeafReader *leaf, UnitShared *shared);
+extern void LeafOpenAll(LeafReader *leaf, UnitClaim *claim);
 
 /*
  * Start reading the buckets congruent to group modulo ngroups, sorted by the

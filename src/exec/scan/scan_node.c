@@ -392,10 +392,12 @@ OpenUnit(BatchSource *source, int ngroups, const Unit *unit)
 }
 
 static void
-OpenAll(BatchSource *source, UnitShared *shared)
+OpenAll(BatchSource *source, UnitClaim *claim)
 {
 	ScanNodeStart(ScanOf(source));
-	LeafOpenAll(ScanOf(source)->leaf, shared);
+	/* what is not read claims nothing */
+	if (!ScanOf(source)->never)
+		LeafOpenAll(ScanOf(source)->leaf, claim);
 }
 
 static Batch *

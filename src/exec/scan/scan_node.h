@@ -51,6 +51,7 @@ typedef struct BucketScanState
 
 	int			cluster;		/* key columns whose equal values stand together; 0: none */
 	UnitQueue	queue;			/* then, the buckets */
+	UnitClaim	claim;			/* rows in any order, of all processes */
 
 	Batch	   *batch;			/* row by row: the batch being handed out */
 	int			pos;

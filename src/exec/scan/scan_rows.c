@@ -38,7 +38,10 @@ OpenRows(BucketScanState *scan)
 		BatchSourceStartUnits(&scan->source, &scan->queue);
 	}
 	else if (scan->order == NULL)
-		LeafOpenAll(scan->leaf, shared);
+	{
+		scan->claim = (UnitClaim) {.shared = shared};
+		LeafOpenAll(scan->leaf, &scan->claim);
+	}
 	else
 		scan->sorted = !OrderedScanOpen(scan->order, scan->leaf, scan->ss,
 										scan->ncols, scan->attnums);

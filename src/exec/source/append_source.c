@@ -6,6 +6,9 @@
  * Partitions may have other attribute numbers, bucket counts and runs.  Their
  * streams are merged by key; a merged batch points into the batches of the
  * scans, so it ends where one of these is used up.
+ *
+ * Where no order is wanted, scans are read one after the other, and whatever
+ * the partitions are bucketed by: the source has no keys then.
  */
 #include "postgres.h"
 
@@ -36,6 +39,9 @@ typedef struct AppendSource
 	AppendChild *children;
 	int			ncols;
 
+	UnitClaim  *claim;			/* where no order is wanted */
+	int			at;				/* then, the child being read; -1: children are merged */
+
 	bool		primed;			/* first batches of the group are there */
 	bool		refill;			/* the first child of the heap has used up its batch */
 	binaryheap *heap;
@@ -50,12 +56,21 @@ static void
 GatherAppended(Batch *batch, int col)
 {
 	AppendSource *append = batch->load_arg;
-	Datum	   *values = BatchRoom(batch, col)->values;
-	bool	   *nulls = BatchRoom(batch, col)->nulls;
+	Datum	   *values;
+	bool	   *nulls;
 	bool		anynull = false;
 	AppendChild *last = NULL;
 	ColumnVector *vec = NULL;
 
+	if (append->at >= 0)
+	{
+		last = &append->children[append->at];
+		batch->cols[col] = *BatchColumn(last->batch, last->cols[col]);
+		batch->loaded[col] = true;
+		return;
+	}
+	values = BatchRoom(batch, col)->values;
+	nulls = BatchRoom(batch, col)->nulls;
 	for (int i = 0; i < batch->nrows; i++)
 	{
 		int			row = append->row[i];
@@ -70,6 +85,19 @@ GatherAppended(Batch *batch, int col)
 		anynull |= nulls[i];
 	}
 	BatchFilled(batch, col, anynull);
+}
+
+/* BatchScaledLoader: of a scan that is read alone. */
+static bool
+GatherScaled(Batch *batch, int col, ScaledColumn *scaled)
+{
+	AppendSource *append = batch->load_arg;
+	AppendChild *child;
+
+	if (append->at < 0)
+		return false;
+	child = &append->children[append->at];
+	return BatchScaled(child->batch, child->cols[col], scaled);
 }
 
 /* binaryheap keeps the greatest first: the smallest key must be it. */
@@ -91,6 +119,8 @@ Describe(BatchSource *source)
 	BatchSourceDescribeList(source, source->node->plan->targetlist);
 	append->ncols = source->ncols;
 	BatchInit(&append->batch, append->ncols, APPEND_ROWS, GatherAppended, append);
+	append->batch.load_scaled = GatherScaled;
+	append->at = -1;
 	append->heap = binaryheap_allocate(Max(append->nchildren, 1), CompareChildren, NULL);
 }
 
@@ -129,7 +159,8 @@ UseKeys(BatchSource *source, List *keys)
 			if (child->source->keyclasses[k] != source->keyclasses[k])
 				elog(ERROR, "a partition under a bucket join has a key of another class");
 		}
-		BatchSourceCheckOrder(child->source, attnums);
+		if (source->nkeys > 0)
+			BatchSourceCheckOrder(child->source, attnums);
 		KeyVectorInit(&child->keys, source->nkeys, child->source->keycols, child->source->keyclasses,
 					  child->source->keytypes);
 		child->cols = palloc(Max(ncols, 1) * sizeof(int));
@@ -200,6 +231,52 @@ OpenUnit(BatchSource *source, int ngroups, const Unit *unit)
 	append->primed = false;
 	append->refill = false;
 	binaryheap_reset(append->heap);
+}
+
+/* Open the next child to be read alone, if there is one with rows. */
+static void
+OpenNextChild(AppendSource *append)
+{
+	if (append->at >= 0)
+		BatchSourceClose(append->children[append->at].source);
+	while (++append->at < append->nchildren && append->children[append->at].source->gate_closed)
+		;
+	if (append->at < append->nchildren)
+		(void) BatchSourceOpenAll(append->children[append->at].source, append->claim);
+}
+
+static void
+OpenAll(BatchSource *source, UnitClaim *claim)
+{
+	AppendSource *append = (AppendSource *) source;
+
+	append->claim = claim;
+	append->at = -1;
+	OpenNextChild(append);
+}
+
+/* The next batch of the children one after the other. */
+static Batch *
+NextInTurn(AppendSource *append)
+{
+	Batch	   *batch = &append->batch;
+
+	while (append->at < append->nchildren)
+	{
+		AppendChild *child = &append->children[append->at];
+
+		CHECK_FOR_INTERRUPTS();
+		child->batch = BatchSourceNext(child->source, NULL);
+		if (child->batch != NULL)
+		{
+			BatchReset(batch, child->batch->nrows);
+			batch->nselected = child->batch->nselected;
+			batch->selection = child->batch->selection;
+			return batch;
+		}
+		OpenNextChild(append);
+	}
+	return NULL;
 }
 
 /* Read the child's next batch with an entry at or after the bound; false at its end. */
@@ -296,7 +373,7 @@ Next(BatchSource *source, const KeyBound *bound)
 
 	if (append->instrument)
 		InstrStartNode(append->instrument);
-	batch = MergeNext(append, bound);
+	batch = append->at >= 0 ? NextInTurn(append) : MergeNext(append, bound);
 	if (append->instrument)
 		InstrStopNode(append->instrument, batch ? batch->nselected : 0);
 	return batch;
@@ -313,6 +390,7 @@ Close(BatchSource *source)
 		append->children[i].batch = NULL;
 	}
 	append->primed = false;
+	append->at = -1;
 }
 
 static BatchSource *
@@ -394,6 +472,7 @@ static const BatchSourceOps append_source_ops = {
 	.group_rows = GroupRows,
 	.cut_sources = CutSources,
 	.open_unit = OpenUnit,
+	.open_all = OpenAll,
 	.next = Next,
 	.close = Close,
 	.child = Child,

@@ -231,11 +231,11 @@ BatchSourcePart(const BatchSource *source, const Unit *unit)
 }
 
 bool
-BatchSourceOpenAll(BatchSource *source, UnitShared *shared)
+BatchSourceOpenAll(BatchSource *source, UnitClaim *claim)
 {
 	if (source->ops->open_all == NULL)
 		return false;
-	source->ops->open_all(source, shared);
+	source->ops->open_all(source, claim);
 	return true;
 }
 

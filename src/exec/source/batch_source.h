@@ -53,7 +53,7 @@ typedef struct BatchSourceOps
 	int64		(*group_work) (BatchSource *source, int ngroups, int group);	/* NULL: the same */
 	bool		(*cut_sources) (BatchSource *source, UnitCutter *cutter, bool may_slice);
 	void		(*open_unit) (BatchSource *source, int ngroups, const Unit *unit);
-	void		(*open_all) (BatchSource *source, UnitShared *shared);	/* may be NULL */
+	void		(*open_all) (BatchSource *source, UnitClaim *claim);	/* may be NULL */
 	Batch	   *(*next) (BatchSource *source, const KeyBound *bound);
 	void		(*close) (BatchSource *source);
 	void		(*end) (BatchSource *source);	/* may be NULL */
@@ -165,10 +165,10 @@ extern void BatchSourceOpenUnit(BatchSource *source, int ngroups, const Unit *un
 extern UnitPart BatchSourcePart(const BatchSource *source, const Unit *unit);
 
 /*
- * Open all rows in any order, with "shared" those that no other process takes;
- * false: the source is read unit by unit only.
+ * Open all rows in any order, or those that no other process takes; false: the
+ * source is read unit by unit only.  The claim must live until it is closed.
  */
-extern bool BatchSourceOpenAll(BatchSource *source, UnitShared *shared);
+extern bool BatchSourceOpenAll(BatchSource *source, UnitClaim *claim);
 
 /* The next batch, in key order of a unit. */
 extern Batch *BatchSourceNext(BatchSource *source, const KeyBound *bound);

@@ -77,6 +77,31 @@ UnitSharedClaim(UnitShared *shared)
 	return pg_atomic_fetch_add_u32(&shared->next, 1);
 }
 
+/* Where a process stands in lists that all processes go through, one list after the other. */
+typedef struct UnitClaim
+{
+	UnitShared *shared;			/* NULL: all is ours */
+	uint32		before;			/* units of the lists before */
+	uint32		at;				/* of all lists, claimed last */
+	bool		kept;			/* and in none of them so far */
+} UnitClaim;
+
+/* The place of the next unit that is ours in the present list, of n; n: none, the next list follows. */
+static inline uint32
+UnitClaimNext(UnitClaim *claim, uint32 n)
+{
+	uint32		place;
+
+	if (!claim->kept)
+		claim->at = UnitSharedClaim(claim->shared);
+	place = claim->at - claim->before;
+	claim->kept = place >= n;
+	if (!claim->kept)
+		return place;
+	claim->before += n;
+	return n;
+}
+
 /* Rows of a unit at most, where that many are shared out; 0: no limit. */
 extern int64 UnitLimit(const UnitShared *shared, int64 rows);
 

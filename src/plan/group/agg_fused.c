@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/stratnum.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
@@ -32,8 +34,11 @@
 
 /* advancing an aggregate by a row, or comparing a key with the one before, in units of cpu_operator_cost */
 #define ADVANCE_COST 0.1
-/* the same of finding the group of a row by a column */
+/* the same of finding the group of a row by a column; and what is added each time that the groups' memory doubles
+ * beyond what caches hold */
 #define HASH_COST 0.4
+#define HASH_MISS_COST 0.1
+#define HASH_CACHE_BYTES (512.0 * 1024)
 /* putting a row before an expression, in the same units */
 #define EXPRESSION_COST 0.5
 /* what is left of the cost of an expression that is computed for all rows of a batch at once */
@@ -192,6 +197,22 @@ AdvanceCost(const AggOutputs *outputs, BucketAggMode mode)
 	return cost;
 }
 
+/* Memory of so many groups. */
+static double
+GroupMemory(RelOptInfo *input_rel, const AggOutputs *outputs, double ngroups)
+{
+	return ngroups * (GROUP_BYTES + outputs->naggs * (sizeof(AggCell) + 16.0) +
+					  input_rel->reltarget->width);
+}
+
+/* Cost of finding the group of a row by a hash of one of its columns, in units of cpu_operator_cost. */
+static double
+HashCost(RelOptInfo *input_rel, const AggOutputs *outputs, double ngroups)
+{
+	return HASH_COST +
+		HASH_MISS_COST * log2(Max(GroupMemory(input_rel, outputs, ngroups) / HASH_CACHE_BYTES, 1.0));
+}
+
 /* A path without its costs. */
 static CustomPath *
 MakeCustomPath(RelOptInfo *output_rel, PathTarget *target, Path *child, List *private, List *sides)
@@ -247,7 +268,7 @@ MakeAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pa
 									  list_make5(outputs->outputs, outputs->inputs, having, keys,
 												 list_make2_int(mode, stage)), sides);
 	double		work = AdvanceCost(outputs, mode) +
-		list_length(columns) * (mode == BUCKET_AGG_HASHED ? HASH_COST : 2 * ADVANCE_COST);
+		list_length(columns) * (mode == BUCKET_AGG_HASHED ? HashCost(input_rel, outputs, ngroups) : 2 * ADVANCE_COST);
 
 	path->path.parallel_safe = output_rel->consider_parallel && !input->holds_routed;
 	path->path.rows = ngroups;
@@ -399,14 +420,6 @@ HashColumns(PlannerInfo *root)
 	return columns;
 }
 
-/* Memory of so many groups. */
-static double
-GroupMemory(RelOptInfo *input_rel, const AggOutputs *outputs, double ngroups)
-{
-	return ngroups * (GROUP_BYTES + outputs->naggs * (sizeof(AggCell) + 16.0) +
-					  input_rel->reltarget->width);
-}
-
 void
 FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 {
@@ -423,12 +436,18 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 		grouped_rel->reloptkind != RELOPT_UPPER_REL || root->numOrderedAggs > 0 ||
 		!bms_is_empty(input_rel->lateral_relids))
 		return;
-	foreach(lc, BucketInputs(root, input_rel))
+	/* no order is wanted; of joins, batches come in that of their keys */
+	if (input_rel->reloptkind == RELOPT_BASEREL && input_rel->rtekind == RTE_RELATION)
+		best = UnorderedInput(root, input_rel);
+	else
 	{
-		BucketInput *input = lfirst(lc);
+		foreach(lc, BucketInputs(root, input_rel))
+		{
+			BucketInput *input = lfirst(lc);
 
-		if (best == NULL || input->path->total_cost < best->path->total_cost)
-			best = input;
+			if (best == NULL || input->path->total_cost < best->path->total_cost)
+				best = input;
+		}
 	}
 	if (best == NULL)
 		return;

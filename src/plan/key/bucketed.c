@@ -198,6 +198,41 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 	return input;
 }
 
+BucketInput *
+UnorderedInput(PlannerInfo *root, RelOptInfo *rel)
+{
+	BucketInput *input = palloc0(sizeof(BucketInput));
+	List	   *paths = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
+			return NULL;
+	}
+	foreach(lc, LeafRels(root, rel))
+	{
+		BucketRelInfo *info = BucketRelInfoGet(lfirst(lc));
+
+		if (info == NULL)
+			return NULL;
+		input->pages += info->plain_pages;
+		paths = lappend(paths, BucketScanPath(root, lfirst(lc), true, NIL));
+	}
+	if (paths == NIL)
+		return NULL;
+	input->path = linitial(paths);
+	if (planner_rt_fetch(rel->relid, root)->inh)
+	{
+		input->path = (Path *) create_append_path(root, rel, paths, NIL, NIL, NULL, 0, false, -1);
+		/* whole batches are handed on */
+		input->path->total_cost = 0;
+		foreach(lc, paths)
+			input->path->total_cost += ((Path *) lfirst(lc))->total_cost;
+	}
+	return input;
+}
+
 /* Is the first partition that is read a bucketed table?  If not, nothing is kept with the parent. */
 static bool
 FirstLeafIsBucketed(PlannerInfo *root, RelOptInfo *rel)

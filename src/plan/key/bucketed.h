@@ -34,6 +34,12 @@ typedef struct BucketInput
 extern List *BucketInputs(PlannerInfo *root, RelOptInfo *rel);
 
 /*
+ * A base relation's rows in any order: a bucketed table, or any partitioned one
+ * of such tables only.  It has no keys.  NULL: there is no such way.
+ */
+extern BucketInput *UnorderedInput(PlannerInfo *root, RelOptInfo *rel);
+
+/*
  * Which key an expression is, casts aside, or -1.  A column that an outer join
  * above the input may have set to NULL is none.
  */

@@ -256,12 +256,26 @@ BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost)
 		rows * RowDecodeCost(rel);
 }
 
+/* Rows that quals on batches leave. */
+static double
+PassedRows(const BucketRelInfo *info)
+{
+	return Min(info->rows * info->bucket_fraction * info->batch_selectivity, info->read_rows);
+}
+
+Cost
+BucketMergeCost(RelOptInfo *rel)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+
+	return PassedRows(info) * log2(info->runs_per_bucket) * RUN_MERGE_COST * cpu_operator_cost;
+}
+
 void
 BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		passed = Min(info->rows * info->bucket_fraction * info->batch_selectivity,
-							 info->read_rows);
+	double		passed = PassedRows(info);
 	Cost		start;
 	Cost		run;
 
@@ -272,13 +286,7 @@ BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total)
 	if (info->batch_quals)
 		run += info->read_rows * BATCH_QUAL_COST * cpu_operator_cost;
 	run += passed * info->row_qual_cost.per_tuple;
-	if (batches)
-	{
-		/* merging the runs of a bucket */
-		if (info->runs_per_bucket > 1)
-			run += passed * log2(info->runs_per_bucket) * cpu_operator_cost;
-	}
-	else
+	if (!batches)
 		run += passed * ROW_COST * cpu_tuple_cost +
 			rel->rows * rel->reltarget->cost.per_tuple;
 	*startup = start;
@@ -292,6 +300,8 @@ BucketScanPath(PlannerInfo *root, RelOptInfo *rel, bool batches, List *key_attnu
 	Cost		total;
 
 	BucketScanCost(rel, batches, &startup, &total);
+	if (key_attnums != NIL)
+		total += BucketMergeCost(rel);
 	return BfCreateForeignScanPath(root, rel, rel->rows, startup, total,
 								   rel->lateral_relids, list_make3(key_attnums, NIL, NIL));
 }

@@ -44,18 +44,22 @@ extern void BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid
 /* Testing a row by a batch qual, 1 ns and more, in units of cpu_operator_cost. */
 #define BATCH_QUAL_COST 0.1
 
-/*
- * Cost of reading the table: row by row through the executor, or (batches)
- * as one input of a bucket join.  ncols is the number of columns read.
- */
+/* Cost of reading the table in any order: row by row through the executor, or batches for a node of ours. */
 extern void BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total);
+
+/* Merging the runs of buckets, per row and doubling of their number: 1.5 ns. */
+#define RUN_MERGE_COST 0.15
+
+/* Cost of merging the runs of each bucket. */
+extern Cost BucketMergeCost(RelOptInfo *rel);
 
 /* Cost of decoding so many rows of the rel's columns and of reading them from files. */
 extern Cost BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost);
 
 /*
- * A Foreign Scan path on the table.  key_attnums are columns that must be
- * read whatever the target list says.
+ * A Foreign Scan path on the table.  key_attnums are the bucket columns of
+ * batches that are wanted in their order, and read whatever the target list
+ * says; NIL: in any order.
  */
 extern ForeignPath *BucketScanPath(PlannerInfo *root, RelOptInfo *rel, bool batches,
 								   List *key_attnums);

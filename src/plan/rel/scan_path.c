@@ -457,16 +457,11 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 Path *
 BucketClusteredPath(PlannerInfo *root, RelOptInfo *rel, List *key_attnums)
 {
-	BucketRelInfo *info = BucketRelInfoGet(rel);
 	Cost		startup;
 	Cost		total;
 
 	BucketScanCost(rel, false, &startup, &total);
-	/* merging the runs of a bucket */
-	if (info->runs_per_bucket > 1)
-		total += info->rows * info->bucket_fraction * info->batch_selectivity *
-			log2(info->runs_per_bucket) * cpu_operator_cost;
-	return (Path *) BfCreateForeignScanPath(root, rel, rel->rows, startup, total,
+	return (Path *) BfCreateForeignScanPath(root, rel, rel->rows, startup, total + BucketMergeCost(rel),
 											rel->lateral_relids,
 											list_make3(key_attnums, NIL,
 													   list_make1_int(list_length(key_attnums))));

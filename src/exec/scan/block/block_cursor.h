@@ -101,7 +101,7 @@ struct LeafReader
 	int			nruns;			/* runs of the unit */
 	int		   *runs;			/* their indexes in Manifest.runs */
 	int			at;				/* file order: next of them, or of the pieces */
-	UnitShared *shared;			/* file order: where pieces are claimed; NULL: all are ours */
+	UnitClaim  *claim;			/* file order: where pieces are claimed; NULL: all are ours */
 	int			npieces;
 	struct RunPiece *pieces;
 	UnitPart	part;			/* what is read of each run */
