@@ -94,11 +94,11 @@ class Session(threading.Thread):
 
     def transaction(self):
         what = self.rng.choices(("insert", "copy", "small", "single", "savepoint", "prepare", "finish", "truncate", "recreate",
-                                 "overwrite", "move", "cleanup", "checkpoint", "abort", "compact"),
-                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4, 8))[0]
+                                 "overwrite", "move", "cleanup", "checkpoint", "abort", "compact", "rebucket"),
+                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4, 8, 4))[0]
         self.tab = self.rng.randrange(TABLES)
         self.id = self.run_.next_id()
-        if what not in ("finish", "compact") and self.run_.sizes[self.tab] > LIMIT:
+        if what not in ("finish", "compact", "rebucket") and self.run_.sizes[self.tab] > LIMIT:
             what = self.rng.choice(("truncate", "recreate", "overwrite"))
         if self.number == 0 and self.run_.only:
             what = self.run_.only
@@ -257,6 +257,11 @@ class Session(threading.Thread):
     def do_compact(self):
         """Runs merged, in transactions of its own; rows stay the same."""
         self.sql(f"CALL bucketfdw.compact('b_{self.tab}', full => {self.rng.choice(('true', 'false'))})")
+
+    def do_rebucket(self):
+        """Another number of buckets, or only another way to compress; in transactions of its own."""
+        self.sql(f"CALL bucketfdw.rebucket('b_{self.tab}', buckets => {self.rng.choice((1, 4, 6, 16, 64))}, "
+                 f"compression => '{self.rng.choice(('none', 'lz4', 'zstd'))}')")
 
     def do_checkpoint(self):
         if not self.run_.quiet:
@@ -517,7 +522,7 @@ class Run:
     def round(self, number):
         self.new_round()
         self.quiet = self.rng.random() < 0.5  # no checkpoint but the server's own
-        self.only = self.rng.choice((None, None, "cleanup", "compact", "compact"))  # what one session does all the time
+        self.only = self.rng.choice((None, None, "cleanup", "compact", "rebucket"))  # what one session does all the time
         self.known_files, self.known_redo = set(self.files()), self.redo()
         sessions = [Session(self, i, self.rng.getrandbits(64)) for i in range(SESSIONS)]
         for s in sessions:

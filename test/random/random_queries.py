@@ -488,7 +488,7 @@ class Tester:
                 told = time.monotonic()
                 print(f"{told - start:.0f} s, {rounds} rounds, {self.queries} queries", flush=True)
         total, hit = sum(self.joins.values()), sum(self.bucketed.values())
-        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared; {self.transactions} transactions that read what they write, {self.upkeep_calls} compactions beside queries")
+        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared; {self.transactions} transactions that read what they write, {self.upkeep_calls} rewrites of tables beside queries")
         print(f"{hit} of {total} joins were bucket joins: " + ", ".join(f"{t} {self.bucketed[t]} of {n}" for t, n in self.joins.most_common()) +
               "; with one side sorted: " + (", ".join(f"{t} {n}" for t, n in self.routed.most_common() if n) or "none") +
               "; custom scans: " + ", ".join(f"{k} {n}" for k, n in self.kinds.most_common()) + f"; frequent keys counted by {self.counted}")

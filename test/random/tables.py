@@ -273,7 +273,7 @@ class World:
             elif x < 0.36 and not inside:
                 self.change(rnd.choice(tables))
             elif x < 0.42 and not inside:
-                self.compact(rnd.choice(tables))
+                rnd.choice([self.compact, self.rebucket])(rnd.choice(tables))
             elif x < 0.44:
                 t = rnd.choice(tables)
                 self.op(f"TRUNCATE h.{t.name}", f"TRUNCATE b.{t.name}", table=t.name)
@@ -292,7 +292,7 @@ class World:
                 if rnd.random() < 0.7:
                     self.load(t, max(1, self.size // 4))
             if rnd.random() < 0.2:
-                self.compact(t)
+                rnd.choice([self.compact, self.rebucket])(t)
         while rnd.random() < 0.3:
             self.derive()
         if rnd.random() < 0.5:
@@ -355,6 +355,19 @@ class World:
     def compact(self, t):
         if not t.heap:
             self.op("", f"CALL bucketfdw.compact('b.{t.name}', {self.rnd.choice(['true', 'true', 'false'])})", table=t.name)
+
+    def rebucket(self, t):
+        """Another number of buckets; now and then another key."""
+        rnd = self.rnd
+        if t.heap:
+            return
+        changes = [f"buckets => {rnd.choice(self.counts + [2, 5])}"]
+        if rnd.random() < 0.3:
+            t.key_names = [c.name for c in rnd.sample(t.keys(), rnd.choice([1, min(2, len(t.keys()))]))]
+            changes.append(f"bucket_by => '{', '.join(t.key_names)}'")
+        if rnd.random() < 0.3:
+            changes.append(f"compression => '{rnd.choice(['none', 'lz4', 'zstd'])}'")
+        self.op("", f"CALL bucketfdw.rebucket('b.{t.name}', {', '.join(changes)})", table=t.name)
 
     def drop_column(self, t, name):
         self.op(*[f"ALTER TABLE {s}.{t.name} DROP COLUMN {name}" for s in SCHEMAS], table=t.name)

@@ -1,4 +1,4 @@
-"""Compaction beside the queries, in a session of its own: what is read stays the same at every step."""
+"""Compaction and changes of the number of buckets beside the queries, in a session of its own: what is read stays the same at every step."""
 import threading
 
 from pg_wire import Connection, ServerGone
@@ -15,7 +15,11 @@ class Upkeep(threading.Thread):
         self.calls, self.failure = 0, None
 
     def call(self):
-        return f"CALL bucketfdw.compact('{self.rnd.choice(self.names)}', full => {self.rnd.choice(['true', 'false'])})"
+        name = self.rnd.choice(self.names)
+        if self.rnd.random() < 0.3:
+            return f"CALL bucketfdw.compact('{name}', full => {self.rnd.choice(['true', 'false'])})"
+        return (f"CALL bucketfdw.rebucket('{name}', buckets => {self.rnd.choice([1, 3, 4, 6, 16])}, "
+                f"compression => '{self.rnd.choice(['none', 'lz4', 'zstd'])}')")
 
     def run(self):
         try:
