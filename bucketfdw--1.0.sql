@@ -67,7 +67,8 @@ CREATE TABLE bucketfdw.manifest (
 	run_rows bigint[] NOT NULL,
 	run_bytes bigint[] NOT NULL,
 	stats_rows bigint,					-- of the write that the next describes
-	column_stats bytea					-- what the planner knows of columns before ANALYZE
+	column_stats bytea,					-- what the planner knows of columns before ANALYZE
+	rewritten bigint NOT NULL			-- how often compaction wrote the rows, sum over them
 ) WITH (toast_tuple_target = 8128);
 
 CREATE INDEX manifest_relid_idx ON bucketfdw.manifest (relid);

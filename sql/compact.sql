@@ -48,6 +48,8 @@ SELECT too_many('cmp_b') AS too_many, most_runs('cmp_b') > 100 AS many, (SELECT 
 
 CALL bucketfdw.compact('cmp_b');
 SELECT too_many('cmp_b') AS too_many, (SELECT files < 20 FROM bucketfdw.tables WHERE relid = 'cmp_b'::regclass) AS few_files;
+-- how often rows were written is counted: that bounds what is done when nothing is appended
+SELECT sum(rewritten) BETWEEN sum(rows) FILTER (WHERE origin = 'c') AND 5 * sum(rows) AS counted FROM bucketfdw.manifest WHERE relid = 'cmp_b'::regclass;
 SELECT count(*) FROM bucketfdw.garbage WHERE pg_stat_file(path, true) IS NULL;
 SELECT * FROM checks();
 

@@ -22,7 +22,7 @@ PGDLLEXPORT Datum bucketfdw_rebucket(PG_FUNCTION_ARGS);
 static void
 CompactTable(Oid relid, bool full)
 {
-	Compaction *compaction = CompactBegin(relid, full);
+	Compaction *compaction = CompactBegin(relid, full, false);
 
 	while (CompactStep(compaction))
 		SPI_commit();

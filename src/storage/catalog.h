@@ -53,7 +53,8 @@
 #define Anum_manifest_run_bytes		27
 #define Anum_manifest_stats_rows	28		/* nullable, with the next */
 #define Anum_manifest_column_stats	29
-#define Natts_manifest				29
+#define Anum_manifest_rewritten		30
+#define Natts_manifest				30
 
 /* columns of bucketfdw.dead_files */
 #define Anum_dead_relid				1

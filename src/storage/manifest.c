@@ -95,6 +95,7 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 	file->last_bucket = DatumGetInt32(values[Anum_manifest_last_bucket - 1]);
 	file->spec = spec;
 	file->spec_version = DatumGetInt32(values[Anum_manifest_spec_version - 1]);
+	file->rewritten = DatumGetInt64(values[Anum_manifest_rewritten - 1]);
 	if (n[1] != n[0] || n[2] != n[0] || file->bytes < 0 ||
 		file->first_bucket < 0 || file->last_bucket < file->first_bucket ||
 		file->last_bucket >= manifest->specs[spec]->nbuckets)
@@ -437,6 +438,7 @@ InsertFile(Relation manifest, const ManifestWrite *write, int index, int run, Da
 	values[Anum_manifest_rows - 1] = Int64GetDatum(file->rows);
 	values[Anum_manifest_bytes - 1] = Int64GetDatum(file->bytes);
 	values[Anum_manifest_raw_bytes - 1] = Int64GetDatum(file->raw_bytes);
+	values[Anum_manifest_rewritten - 1] = Int64GetDatum(file->rewritten);
 	values[Anum_manifest_first_bucket - 1] = Int32GetDatum(file->first_bucket);
 	values[Anum_manifest_last_bucket - 1] = Int32GetDatum(file->last_bucket);
 	values[Anum_manifest_run_buckets - 1] = CatalogMakeArray(buckets, n, INT4OID, sizeof(int32));

@@ -27,6 +27,7 @@ typedef struct ManifestFile
 	int			last_bucket;
 	int			spec;			/* index in Manifest.specs */
 	int			spec_version;
+	int64		rewritten;		/* how often compaction wrote its rows, sum over them */
 } ManifestFile;
 
 typedef struct ManifestRun

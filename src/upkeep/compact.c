@@ -29,8 +29,12 @@ struct Compaction
 {
 	Oid			relid;
 	bool		full;
+	bool		quiet;
 	HTAB	   *known;			/* ids of files that may be replaced; empty before the first step */
 	bool		begun;
+	MemoryContext cxt;
+	int			nparts;
+	double	   *parts;			/* per bucket, see CompactChoose */
 };
 
 bool
@@ -40,13 +44,15 @@ MayMaintain(Oid relid)
 }
 
 Compaction *
-CompactBegin(Oid relid, bool full)
+CompactBegin(Oid relid, bool full, bool quiet)
 {
 	HASHCTL		ctl = {.keysize = sizeof(uint64), .entrysize = sizeof(uint64), .hcxt = CurrentMemoryContext};
 	Compaction *compaction = palloc0(sizeof(Compaction));
 
 	compaction->relid = relid;
 	compaction->full = full;
+	compaction->quiet = quiet;
+	compaction->cxt = CurrentMemoryContext;
 	compaction->known = hash_create("bucketfdw files to compact", 256, &ctl,
 									HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	return compaction;
@@ -64,7 +70,7 @@ static int
 ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *manifest, bool *chosen)
 {
 	bool	   *eligible = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
-	CompactLimits limits = {.full = compaction->full, .step_bytes = STEP_BYTES};
+	CompactLimits limits = {.full = compaction->full, .quiet = compaction->quiet, .runs = COMPACT_RUNS, .step_bytes = STEP_BYTES};
 
 	/* as a merge holds it: values, null flags and the key, and what the values point to */
 	limits.row_memory = 2 * sizeof(int64) + layout->ncols * (sizeof(Datum) + sizeof(bool)) +
@@ -77,7 +83,12 @@ ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *man
 		eligible[i] = BucketSpecEqual(manifest->specs[file->spec], layout->spec) &&
 			hash_search(compaction->known, &file->file_id, HASH_FIND, NULL) != NULL;
 	}
-	return CompactChoose(manifest, eligible, &limits, chosen);
+	if (compaction->nparts != layout->spec->nbuckets)
+	{
+		compaction->nparts = layout->spec->nbuckets;
+		compaction->parts = MemoryContextAllocZero(compaction->cxt, compaction->nparts * sizeof(double));
+	}
+	return CompactChoose(manifest, eligible, &limits, compaction->parts, chosen);
 }
 
 /* Merge the runs of one bucket, which take so many bytes now. */

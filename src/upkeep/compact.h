@@ -10,8 +10,8 @@
 /* One table that is being compacted, from step to step. */
 typedef struct Compaction Compaction;
 
-/* In the current context, which outlives the transactions of the steps. */
-extern Compaction *CompactBegin(Oid relid, bool full);
+/* What is merged: see CompactLimits.  In the current context, which outlives the transactions of the steps. */
+extern Compaction *CompactBegin(Oid relid, bool full, bool quiet);
 
 /*
  * One step, in a transaction that has done nothing yet and that the caller

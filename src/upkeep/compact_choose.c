@@ -2,19 +2,25 @@
  * compact_choose.c
  *	  Which files the next step of a compaction replaces.
  *
- * A bucket may have twelve runs.  One that has more merges its smallest ones:
- * as many as are too many, and on while the next is no larger than all before
- * together.  So runs grow like the carries of a counter, and a row is rewritten
- * about as often as the number of rows has doubled a few times, not as often as
- * the table is appended to.
+ * A bucket may have some runs, about twelve.  One that has more merges its
+ * smallest ones: as many as are too many, and on while the next is no larger
+ * than all before together.  So runs grow like the carries of a counter, and a
+ * row is rewritten about as often as the number of rows has doubled a few times,
+ * not as often as the table is appended to.
  *
  * Small runs of many buckets share a file, and files are replaced whole.  If
- * each bucket chose by its own runs, files would be rewritten for the bucket
- * that is first above the limit, too early for all others.  So shared files are
- * merged with one another, the order and the sizes being those of files, which
- * look the same from each of their buckets.  Where files of the bucket alone are
- * more than half of what is allowed, they are merged instead: that touches no
- * other bucket.
+ * each bucket chose by its own sizes, files would be rewritten for the bucket
+ * that is first above the limit, too early for all others.  So the size of a
+ * run is that of its file, in parts of all rows that the buckets of the file
+ * have.  Runs that were written together look the same from each bucket then,
+ * however many of the rows it has, and all buckets choose the same ones.  What
+ * they chose is kept while it takes several steps: the first of these replaces
+ * the shared files, and buckets whose other runs stayed would differ from the
+ * rest from then on.
+ *
+ * When nothing is appended, buckets are merged on to two runs, all at once or
+ * not at all, if the table has credit: so many rows for each that it has, less
+ * those that compaction wrote.
  */
 #include "postgres.h"
 
@@ -23,14 +29,14 @@
 #include "miscadmin.h"
 #include "upkeep/compact_choose.h"
 
-#define ALLOWED_RUNS 12
-#define ALLOWED_OWN_RUNS 6
+/* rows that may be rewritten for each row of the table, in all, while nothing is appended */
+#define CREDIT 5
 
 /* of a file */
 typedef struct FileSize
 {
-	int			runs;
-	int64		run_rows;		/* on average */
+	int64		rows;			/* of all eligible files, in its buckets */
+	double		part;			/* of these that it has */
 	Size		memory;			/* that its largest run takes */
 } FileSize;
 
@@ -44,7 +50,10 @@ typedef struct Chooser
 	const Manifest *manifest;
 	const CompactLimits *limits;
 	FileSize   *sizes;			/* per file */
-	bool	   *chosen;
+	int64		credit;			/* rows */
+	const ManifestRun **runs;	/* the eligible ones by bucket, then size */
+	int			nruns;
+	bool	   *chosen;			/* per file */
 	int			nchosen;
 	int64		bytes;			/* of the chosen files */
 	Size		shared;			/* memory for those of them that are shared */
@@ -57,71 +66,225 @@ IsShared(const ManifestFile *file)
 	return file->first_bucket != file->last_bucket || file->bytes < BF_OWN_FILE_BYTES;
 }
 
-/* By bucket, then shared files, then the smallest. */
+static double
+RunPart(const Chooser *chooser, const ManifestRun *run)
+{
+	return chooser->sizes[run->file].part;
+}
+
+/* By bucket, then the smallest. */
 static int
 CompareRuns(const void *a, const void *b, void *arg)
 {
-	const Chooser *chooser = arg;
 	const ManifestRun *x = *(const ManifestRun *const *) a;
 	const ManifestRun *y = *(const ManifestRun *const *) b;
-	int			shared = IsShared(&chooser->manifest->files[y->file]) - IsShared(&chooser->manifest->files[x->file]);
-	int64		x_rows = chooser->sizes[x->file].run_rows;
-	int64		y_rows = chooser->sizes[y->file].run_rows;
+	double		x_part = RunPart(arg, x);
+	double		y_part = RunPart(arg, y);
 
 	if (x->bucket != y->bucket)
 		return x->bucket < y->bucket ? -1 : 1;
-	if (shared != 0)
-		return shared;
-	if (x_rows != y_rows)
-		return x_rows < y_rows ? -1 : 1;
+	if (x_part != y_part)
+		return x_part < y_part ? -1 : 1;
 	return (x->file > y->file) - (x->file < y->file);
 }
 
+/* Sizes of the eligible files, and the credit that they give. */
+static void
+MeasureFiles(Chooser *chooser, const bool *eligible, int nbuckets)
+{
+	const Manifest *manifest = chooser->manifest;
+	int64	   *rows = palloc0(nbuckets * sizeof(int64));
+
+	chooser->sizes = palloc0(sizeof(FileSize) * Max(manifest->nfiles, 1));
+	for (int r = 0; r < manifest->nruns; r++)
+	{
+		if (eligible[manifest->runs[r].file])
+			rows[manifest->runs[r].bucket] += manifest->runs[r].rows;
+	}
+	for (int r = 0; r < manifest->nruns; r++)
+	{
+		const ManifestRun *run = &manifest->runs[r];
+		FileSize   *size = &chooser->sizes[run->file];
+
+		if (!eligible[run->file])
+			continue;
+		size->rows += rows[run->bucket];
+		size->memory = Max(size->memory, chooser->limits->row_memory * Min(run->rows, BF_BATCH_ROWS));
+	}
+	for (int f = 0; f < manifest->nfiles; f++)
+	{
+		const ManifestFile *file = &manifest->files[f];
+
+		if (!eligible[f])
+			continue;
+		chooser->sizes[f].part = (double) file->rows / Max(chooser->sizes[f].rows, 1);
+		chooser->credit += CREDIT * file->rows - file->rewritten;
+	}
+	pfree(rows);
+}
+
+static void
+ChooserInit(Chooser *chooser, const bool *eligible, int nbuckets)
+{
+	const Manifest *manifest = chooser->manifest;
+
+	MeasureFiles(chooser, eligible, nbuckets);
+	chooser->runs = palloc_extended(sizeof(ManifestRun *) * Max(manifest->nruns, 1), MCXT_ALLOC_HUGE);
+	for (int r = 0; r < manifest->nruns; r++)
+	{
+		if (eligible[manifest->runs[r].file])
+			chooser->runs[chooser->nruns++] = &manifest->runs[r];
+	}
+	qsort_arg(chooser->runs, chooser->nruns, sizeof(ManifestRun *), CompareRuns, chooser);
+}
+
+static void
+ChooserFree(Chooser *chooser)
+{
+	pfree(chooser->runs);
+	pfree(chooser->sizes);
+}
+
+/* The runs of the next bucket begin at *at; returns how many there are, 0 at the end. */
+static int
+NextBucket(const Chooser *chooser, int at)
+{
+	int			end = at;
+
+	CHECK_FOR_INTERRUPTS();
+	while (end < chooser->nruns && chooser->runs[end]->bucket == chooser->runs[at]->bucket)
+		end++;
+	return end - at;
+}
+
 /*
- * Which of the n runs of a bucket, in that order, are to be merged: so many
- * from *first on; 0: none.
+ * Runs that a bucket may have whose smallest one is this: not the same number
+ * in all, so that not all are merged at the same time, but where they share
+ * files.
  */
 static int
-RunsToMerge(const Chooser *chooser, const ManifestRun *const *runs, int n, int *first)
+AllowedRuns(const Chooser *chooser, const ManifestRun *smallest)
+{
+	if (chooser->limits->full)
+		return 1;
+	if (IsShared(&chooser->manifest->files[smallest->file]))
+		return chooser->limits->runs;
+	return chooser->limits->runs - 1 + smallest->bucket % 3;
+}
+
+/* The runs of a bucket up to which part are too many?  0: none. */
+static double
+PartTooMany(const Chooser *chooser, const ManifestRun *const *runs, int n)
+{
+	int			allowed = AllowedRuns(chooser, runs[0]);
+	double		part = 0;
+
+	if (n <= allowed)
+		return 0;
+	for (int k = 0; k < n; k++)
+	{
+		double		next = RunPart(chooser, runs[k]);
+
+		if (k >= 2 && n - k < allowed && next > part && !chooser->limits->full)
+			break;
+		part += next;
+	}
+
+	/* what a step makes of some of them is one of them too */
+	return part * 1.001;
+}
+
+/* The same for all but the largest of three runs or more. */
+static double
+PartBehindLargest(const Chooser *chooser, const ManifestRun *const *runs, int n)
+{
+	double		part = 0;
+
+	if (n <= 2)
+		return 0;
+	for (int k = 0; k < n - 1; k++)
+		part += RunPart(chooser, runs[k]);
+	return Max(RunPart(chooser, runs[n - 2]), Min(part, RunPart(chooser, runs[n - 1]) * 0.999));
+}
+
+/* Decide to merge all buckets to two runs, if there is credit for that. */
+static bool
+SpendCredit(const Chooser *chooser, double *parts)
+{
+	bool	   *counted = palloc0(Max(chooser->manifest->nfiles, 1) * sizeof(bool));
+	int64		rows = 0;
+	int			n;
+
+	for (int at = 0; (n = NextBucket(chooser, at)) > 0; at += n)
+	{
+		double		part = PartBehindLargest(chooser, chooser->runs + at, n);
+
+		for (int i = at; i < at + n && RunPart(chooser, chooser->runs[i]) <= part; i++)
+		{
+			int			f = chooser->runs[i]->file;
+
+			if (!counted[f])
+				rows += chooser->manifest->files[f].rows;
+			counted[f] = true;
+		}
+	}
+	pfree(counted);
+	if (rows == 0 || rows > chooser->credit)
+		return false;
+	for (int at = 0; (n = NextBucket(chooser, at)) > 0; at += n)
+		parts[chooser->runs[at]->bucket] = PartBehindLargest(chooser, chooser->runs + at, n);
+	return true;
+}
+
+/* Decide up to which part the runs of each bucket are merged; false: nothing is. */
+static bool
+DecideParts(const Chooser *chooser, double *parts)
+{
+	bool		any = false;
+	int			n;
+
+	for (int at = 0; (n = NextBucket(chooser, at)) > 0; at += n)
+	{
+		double	   *part = &parts[chooser->runs[at]->bucket];
+
+		*part = Max(*part, PartTooMany(chooser, chooser->runs + at, n));
+		/* is that done? */
+		if (n < 2 || RunPart(chooser, chooser->runs[at + 1]) > *part)
+			*part = 0;
+		any |= *part > 0;
+	}
+	return any || (chooser->limits->quiet && SpendCredit(chooser, parts));
+}
+
+/*
+ * How many of the n runs of a bucket, the smallest first, this step merges: those
+ * up to a part, as far as memory and the size of a step allow; two in any case.
+ */
+static int
+RunsOfStep(const Chooser *chooser, const ManifestRun *const *runs, int n, double part)
 {
 	const CompactLimits *limits = chooser->limits;
-	int			allowed = limits->full ? 1 : ALLOWED_RUNS;
-	int			nshared = 0;
-	int			end = n;
-	int64		rows = 0;
 	int64		bytes = 0;
 	Size		shared = chooser->shared;
 	Size		own = 0;
-	int			k = 0;
+	int			k;
 
-	*first = 0;
-	if (n <= allowed)
-		return 0;
-	while (nshared < n && IsShared(&chooser->manifest->files[runs[nshared]->file]))
-		nshared++;
-	if (!limits->full && (nshared < 2 || n - nshared > ALLOWED_OWN_RUNS))
-		*first = nshared;
-	else if (!limits->full)
-		end = nshared;
-	for (; *first + k < end; k++)
+	for (k = 0; k < n && RunPart(chooser, runs[k]) <= part; k++)
 	{
-		int			f = runs[*first + k]->file;
-		const FileSize *size = &chooser->sizes[f];
+		int			f = runs[k]->file;
+		const ManifestFile *file = &chooser->manifest->files[f];
 
-		if (!IsShared(&chooser->manifest->files[f]))
-			own += size->memory;
+		if (!IsShared(file))
+			own += chooser->sizes[f].memory;
 		else if (!chooser->chosen[f])
 		{
-			bytes += chooser->manifest->files[f].bytes;
-			shared += size->memory;
+			bytes += file->bytes;
+			shared += chooser->sizes[f].memory;
 		}
-		if (k >= 2 && ((n - k < allowed && size->run_rows > rows && !limits->full) ||
-					   bytes > limits->step_bytes ||
-					   shared > limits->memory / 2 || own > limits->memory / 2))
+		if (k >= 2 && (bytes > limits->step_bytes || shared > limits->memory / 2 || own > limits->memory / 2))
 			break;
-		rows += size->run_rows;
 	}
-	return k;
+	return k >= 2 ? k : 0;
 }
 
 /* Choose the files of k runs of a bucket; false: the step is large enough without them. */
@@ -155,40 +318,50 @@ ChooseRuns(Chooser *chooser, const ManifestRun *const *runs, int k)
 }
 
 int
-CompactChoose(const Manifest *manifest, const bool *eligible, const CompactLimits *limits, bool *chosen)
+CompactChoose(const Manifest *manifest, const bool *eligible, const CompactLimits *limits, double *parts,
+			  bool *chosen)
 {
 	Chooser		chooser = {.manifest = manifest, .limits = limits, .chosen = chosen};
-	const ManifestRun **runs = palloc_extended(sizeof(ManifestRun *) * Max(manifest->nruns, 1), MCXT_ALLOC_HUGE);
-	int			nruns = 0;
+	int			nbuckets = 0;
+	int			n;
 
 	memset(chosen, 0, manifest->nfiles * sizeof(bool));
-	chooser.sizes = palloc0(sizeof(FileSize) * Max(manifest->nfiles, 1));
-	for (int r = 0; r < manifest->nruns; r++)
+	for (int f = 0; f < manifest->nfiles; f++)
 	{
-		const ManifestRun *run = &manifest->runs[r];
-		FileSize   *size = &chooser.sizes[run->file];
-
-		if (!eligible[run->file])
-			continue;
-		size->runs++;
-		size->run_rows = manifest->files[run->file].rows / size->runs;
-		size->memory = Max(size->memory, limits->row_memory * Min(run->rows, BF_BATCH_ROWS));
-		runs[nruns++] = run;
+		if (eligible[f])
+			nbuckets = manifest->specs[manifest->files[f].spec]->nbuckets;
 	}
-	qsort_arg(runs, nruns, sizeof(ManifestRun *), CompareRuns, &chooser);
-	for (int first = 0, end; first < nruns; first = end)
+	if (nbuckets == 0)
+		return 0;
+	ChooserInit(&chooser, eligible, nbuckets);
+	if (DecideParts(&chooser, parts))
 	{
-		int			from;
-		int			k;
+		for (int at = 0; (n = NextBucket(&chooser, at)) > 0; at += n)
+		{
+			int			k = RunsOfStep(&chooser, chooser.runs + at, n, parts[chooser.runs[at]->bucket]);
 
-		CHECK_FOR_INTERRUPTS();
-		for (end = first + 1; end < nruns && runs[end]->bucket == runs[first]->bucket;)
-			end++;
-		k = RunsToMerge(&chooser, runs + first, end - first, &from);
-		if (k > 0 && !ChooseRuns(&chooser, runs + first + from, k))
-			break;
+			if (k > 0 && !ChooseRuns(&chooser, chooser.runs + at, k))
+				break;
+		}
 	}
-	pfree(runs);
-	pfree(chooser.sizes);
+	ChooserFree(&chooser);
 	return chooser.nchosen;
+}
+
+bool
+CompactDue(const Manifest *manifest, const BucketSpec *spec, const CompactLimits *limits)
+{
+	Chooser		chooser = {.manifest = manifest, .limits = limits};
+	bool	   *eligible = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
+	double	   *parts = palloc0(spec->nbuckets * sizeof(double));
+	bool		due;
+
+	for (int f = 0; f < manifest->nfiles; f++)
+		eligible[f] = BucketSpecEqual(manifest->specs[manifest->files[f].spec], spec);
+	ChooserInit(&chooser, eligible, spec->nbuckets);
+	due = DecideParts(&chooser, parts);
+	ChooserFree(&chooser);
+	pfree(parts);
+	pfree(eligible);
+	return due;
 }

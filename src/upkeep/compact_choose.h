@@ -7,10 +7,15 @@
 
 #include "storage/manifest.h"
 
+/* runs that a bucket may have, unless a setting says otherwise */
+#define COMPACT_RUNS 12
+
 /* What is merged, and how much at once. */
 typedef struct CompactLimits
 {
 	bool		full;			/* until a bucket has one run, else until it has few enough */
+	int			runs;			/* so many */
+	bool		quiet;			/* nothing is appended: then on to two, as far as credit goes */
 	int64		step_bytes;		/* of files replaced in a step, about */
 	Size		row_memory;		/* that a row of a block takes while its run is merged */
 	Size		memory;			/* for all runs of a bucket together */
@@ -18,10 +23,14 @@ typedef struct CompactLimits
 
 /*
  * Choose files among those that are eligible, which all have the same spec;
- * sets chosen[], returns how many.  In each of the chosen
- * files all runs are merged, by bucket.  0: nothing is to be done.
+ * sets chosen[], returns how many.  In each of the chosen files all runs are
+ * merged, by bucket.  0: nothing is to be done.  parts[] has an element for each
+ * bucket, 0 before the first step: what was decided and goes beyond this step.
  */
 extern int	CompactChoose(const Manifest *manifest, const bool *eligible, const CompactLimits *limits,
-						  bool *chosen);
+						  double *parts, bool *chosen);
+
+/* Is there anything to be done among the files of a spec?  Memory and size of a step do not matter. */
+extern bool CompactDue(const Manifest *manifest, const BucketSpec *spec, const CompactLimits *limits);
 
 #endif							/* BF_COMPACT_CHOOSE_H */

@@ -100,10 +100,17 @@ ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, Mani
 {
 	ManifestStats *stats;
 	int			nstats = ManifestTakeOut(inputs, &stats);
+	int64		rewritten = inputs->rows;
 	int64		written = 0;
 
+	for (int i = 0; i < inputs->nfiles; i++)
+		rewritten += inputs->files[i].rewritten;
 	for (int i = 0; write != NULL && i < write->nfiles; i++)
+	{
 		written += write->files[i].rows;
+		if (origin == BF_ORIGIN_COMPACTION)
+			write->files[i].rewritten = rewritten * ((double) write->files[i].rows / inputs->rows);
+	}
 	if (written != inputs->rows)
 		elog(ERROR, "%lld rows of bucketed table \"%s\" were written anew instead of %lld",
 			 (long long) written, RelationGetRelationName(rel), (long long) inputs->rows);
