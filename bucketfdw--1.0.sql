@@ -529,13 +529,18 @@ CREATE FUNCTION bucketfdw.table_size(rel regclass) RETURNS bigint
 	LANGUAGE plpgsql STRICT VOLATILE PARALLEL RESTRICTED
 	SET search_path = pg_catalog, pg_temp
 	AS $$
+DECLARE
+	tables oid[] := ARRAY(
+		SELECT b.relid FROM bucketfdw.bucket_tables b
+		WHERE b.relid = rel OR b.relid IN (SELECT p.relid FROM pg_partition_tree(rel) p)
+	);
 BEGIN
-	IF NOT EXISTS (SELECT FROM bucketfdw.bucket_tables b WHERE b.relid = rel) THEN
+	IF tables = '{}' THEN
 		RAISE wrong_object_type USING
 			MESSAGE = format('"%s" is not a bucketed table', COALESCE((SELECT c.relname FROM pg_class c WHERE c.oid = rel), rel::text));
 	END IF;
-	RETURN (SELECT COALESCE(sum(bucketfdw.page_bytes(f.bytes)), 0) FROM bucketfdw.files f WHERE f.relid = rel)
-		+ (SELECT COALESCE(sum(bucketfdw.page_bytes(g.bytes)), 0) FROM bucketfdw.garbage g WHERE g.relid = rel);
+	RETURN (SELECT COALESCE(sum(bucketfdw.page_bytes(f.bytes)), 0) FROM bucketfdw.files f WHERE f.relid = ANY (tables))
+		+ (SELECT COALESCE(sum(bucketfdw.page_bytes(g.bytes)), 0) FROM bucketfdw.garbage g WHERE g.relid = ANY (tables));
 END
 $$;
 

@@ -164,7 +164,10 @@ SELECT count(*) FROM cta;
 SELECT bucketfdw.create_table_as('cta', 'SELECT id, customer_id FROM src_h', mode => 'overwrite');
 SELECT bucketfdw.create_table_as('cta', 'SELECT id, customer_id, amount, day, note, 1 AS more FROM src_h', mode => 'overwrite');
 SELECT bucketfdw.create_table_as('cta', 'SELECT id, customer_id, amount, note AS day, day AS note FROM src_h', mode => 'overwrite');
+BEGIN;
 SELECT bucketfdw.create_table_as('cta', 'SELECT * FROM src_h', mode => 'overwrite', buckets => 8);
+SELECT * FROM cta_tables WHERE relid = 'cta'::regclass;
+ROLLBACK;
 
 -- colocate_with
 SELECT bucketfdw.create_table_as('co1', 'SELECT customer_id, 1 AS x FROM src_h', colocate_with => 'cta');

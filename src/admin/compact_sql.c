@@ -7,8 +7,10 @@
 #include "access/relation.h"
 #include "admin/procedure.h"
 #include "executor/spi.h"
+#include "storage/catalog.h"
 #include "upkeep/compact.h"
 #include "upkeep/rebucket.h"
+#include "upkeep/spec_change.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
@@ -47,13 +49,17 @@ Datum
 bucketfdw_rebucket(PG_FUNCTION_ARGS)
 {
 	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.rebucket");
-	RebucketRequest request = {0};
+	static const char *const options[] = {"bucket_by", "sort_by", "compression"};
+	List	   *given = NIL;
 	ListCell   *lc;
 
-	request.buckets = PG_ARGISNULL(1) ? NULL : psprintf("%d", PG_GETARG_INT32(1));
-	request.bucket_by = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
-	request.sort_by = PG_ARGISNULL(3) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(3));
-	request.compression = PG_ARGISNULL(4) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(4));
+	if (!PG_ARGISNULL(1))
+		given = OptionsSet(given, "buckets", psprintf("%d", PG_GETARG_INT32(1)));
+	for (int i = 0; i < lengthof(options); i++)
+	{
+		if (!PG_ARGISNULL(2 + i))
+			given = OptionsSet(given, options[i], text_to_cstring(PG_GETARG_TEXT_PP(2 + i)));
+	}
 
 	/* all partitions or none */
 	foreach(lc, tables)
@@ -62,13 +68,13 @@ bucketfdw_rebucket(PG_FUNCTION_ARGS)
 
 		if (rel == NULL)
 			continue;
-		RebucketCheck(rel, &request);
+		(void) SpecChangeMake(rel, given);
 		relation_close(rel, NoLock);
 	}
 	SPI_commit();
 	foreach(lc, tables)
 	{
-		Rebucketing *rebucketing = RebucketBegin(lfirst_oid(lc), &request);
+		Rebucketing *rebucketing = RebucketBegin(lfirst_oid(lc), given);
 
 		while (RebucketStep(rebucketing))
 		{

@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "storage/catalog.h"
 #include "storage/manifest.h"
+#include "upkeep/spec_change.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -198,6 +199,13 @@ CheckColocated(const CreateTableArgs *args, const BucketSpec *spec, TupleDesc de
 	table_close(rel, NoLock);
 }
 
+/* The name of a table, as SQL has it. */
+static char *
+TableName(Oid relid)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+}
+
 static void
 Execute(const char *sql)
 {
@@ -249,9 +257,23 @@ CreateTable(const CreateTableArgs *args, Oid nspoid, TupleDesc desc)
 	return get_relname_relid(args->table->relname, nspoid);
 }
 
+/* The tablespace of an existing table stays; to ask for another is an error. */
+static void
+CheckSameTablespace(const CreateTableArgs *args, Relation rel)
+{
+	char	   *tablespace = GivenOption(args, "tablespace");
+
+	if (tablespace != NULL &&
+		FileTablespace(get_tablespace_oid(tablespace, false)) != SpecTablespace(RelationGetRelid(rel)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bucketed table \"%s\" is in another tablespace", RelationGetRelationName(rel)),
+				 errhint("Leave out tablespace, or change it with ALTER FOREIGN TABLE ... OPTIONS.")));
+}
+
 /*
- * Spec, compression and tablespace of an existing table stay; arguments that
- * ask for others are an error.
+ * Spec and compression of a table that is appended to stay; arguments that ask
+ * for others are an error.
  */
 static void
 CheckSameSpec(const CreateTableArgs *args, Relation rel)
@@ -260,7 +282,6 @@ CheckSameSpec(const CreateTableArgs *args, Relation rel)
 	TableOptions *have = TableOptionsGet(rel);
 	BucketSpec *spec = BucketSpecCopy(have->spec);
 	List	   *options = args->options;
-	char	   *tablespace = GivenOption(args, "tablespace");
 	TableOptions *want;
 
 	if (GivenOption(args, "bucket_by") == NULL)
@@ -282,12 +303,6 @@ CheckSameSpec(const CreateTableArgs *args, Relation rel)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bucketed table \"%s\" has another compression", RelationGetRelationName(rel)),
 				 errhint("Leave out compression and compression_level, or change them with ALTER FOREIGN TABLE ... OPTIONS.")));
-	if (tablespace != NULL &&
-		FileTablespace(get_tablespace_oid(tablespace, false)) != SpecTablespace(RelationGetRelid(rel)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bucketed table \"%s\" is in another tablespace", RelationGetRelationName(rel)),
-				 errhint("Leave out tablespace, or change it with ALTER FOREIGN TABLE ... OPTIONS.")));
 }
 
 /*
@@ -334,34 +349,144 @@ CheckColumns(Relation rel, TupleDesc query_desc, bool overwrite)
 				 errhint("The columns of the query are matched to those of the table by name.")));
 }
 
-/* Load the query into a table that was there before; it is locked, and the caller's rights are checked. */
+/* The given options that may be others than those of the table. */
+static List *
+SpecOptions(const CreateTableArgs *args)
+{
+	List	   *options = list_copy(args->options);
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		if (strcmp(lfirst_node(DefElem, lc)->defname, "tablespace") == 0)
+			options = foreach_delete_current(options, lc);
+	}
+	return options;
+}
+
+/* What the arguments mean for one bucketed table, itself or a partition; NULL: its options stay. */
+static SpecChange *
+CheckTable(const CreateTableArgs *args, Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	SpecChange *change = NULL;
+
+	CheckSameTablespace(args, rel);
+	if (args->mode == SAVE_APPEND)
+		CheckSameSpec(args, rel);
+	else
+	{
+		change = SpecChangeMake(rel, SpecOptions(args));
+		if (SpecChanges(change) && !BfIsTableOwner(relid, GetUserId()))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, RelationGetRelationName(rel));
+		ManifestCheckNothingNew(relid);
+	}
+	if (OidIsValid(args->colocate_with))
+		CheckColocated(args, change ? change->wanted->spec : TableOptionsGet(rel)->spec, RelationGetDescr(rel));
+	table_close(rel, NoLock);
+	return change;
+}
+
+/* INSERT of rows that were kept; returns how many. */
+static int64
+InsertKept(Oid relid, TupleDesc columns, Tuplestorestate *store)
+{
+	EphemeralNamedRelationData kept = {
+		.md = {
+			.name = "kept_rows",
+			.tupdesc = columns,
+			.enrtype = ENR_NAMED_TUPLESTORE,
+			.enrtuples = tuplestore_tuple_count(store)
+		},
+		.reldata = store
+	};
+	StringInfoData names;
+	int64		rows;
+
+	initStringInfo(&names);
+	for (int i = 0; i < columns->natts; i++)
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "",
+						 quote_identifier(NameStr(TupleDescAttr(columns, i)->attname)));
+	LoadAllowMemory(maintenance_work_mem);
+	if (SPI_connect() != SPI_OK_CONNECT || SPI_register_relation(&kept) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "could not register rows");
+	if (SPI_execute(psprintf("INSERT INTO %s (%s) SELECT * FROM kept_rows", TableName(relid), names.data),
+					false, 0) != SPI_OK_INSERT)
+		elog(ERROR, "could not insert into \"%s\"", get_rel_name(relid));
+	rows = SPI_processed;
+	SPI_finish();
+	CommandCounterIncrement();
+	return rows;
+}
+
+/*
+ * Replace the rows of a table, or of all partitions of one.  They are collected
+ * before the old ones go, which the query may read; rows for partitions as they
+ * come, as it is INSERT that routes them.
+ */
+static int64
+Overwrite(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid, List *tables, List *changes)
+{
+	bool		partitioned = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE;
+	SpecChange *first = linitial(changes);
+	LoadState  *state = NULL;
+	Tuplestorestate *store = NULL;
+	int64		rows = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (args->with_data && partitioned)
+		store = QueryRunStore(query, args->query);
+	else if (args->with_data)
+	{
+		Relation	rel = table_open(relid, NoLock);
+
+		state = LoadBeginDetached(rel, first->wanted, maintenance_work_mem);
+		rows = LoadQueryRun(query, query_desc, args->query, rel, state);
+		table_close(rel, NoLock);
+	}
+	Execute(psprintf("TRUNCATE %s%s", partitioned ? "" : "ONLY ", TableName(relid)));
+	forboth(lc, tables, lc2, changes)
+	{
+		if (SpecChanges(lfirst(lc2)))
+			SpecChangeApply(lfirst_oid(lc), lfirst(lc2));
+	}
+	if (state != NULL)
+		LoadSealDetached(state);
+	if (store != NULL)
+	{
+		rows = InsertKept(relid, query_desc, store);
+		tuplestore_end(store);
+	}
+	return rows;
+}
+
+/*
+ * Load the query into a table that was there before, or its partitions; it is
+ * locked, and the caller's rights are checked.
+ */
 static int64
 LoadExisting(const CreateTableArgs *args, Query *query, TupleDesc query_desc, Oid relid)
 {
-	bool		overwrite = args->mode == SAVE_OVERWRITE;
 	Relation	rel = table_open(relid, NoLock);
-	LoadState  *state = NULL;
-	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-												  RelationGetRelationName(rel));
+	List	   *tables = BucketTables(relid);
+	List	   *changes = NIL;
 	int64		rows = 0;
+	ListCell   *lc;
 
-	CheckSameSpec(args, rel);
-	if (OidIsValid(args->colocate_with))
-		CheckColocated(args, TableOptionsGet(rel)->spec, RelationGetDescr(rel));
-	CheckColumns(rel, query_desc, overwrite);
-	if (overwrite)
-		ManifestCheckNothingNew(relid);
-	if (args->with_data)
+	foreach(lc, tables)
+		changes = lappend(changes, CheckTable(args, lfirst_oid(lc)));
+	CheckColumns(rel, query_desc, args->mode == SAVE_OVERWRITE);
+	if (args->mode == SAVE_APPEND && args->with_data)
 	{
-		state = overwrite ? LoadBeginDetached(rel, maintenance_work_mem) :
-			LoadBegin(rel, maintenance_work_mem);
-		rows = LoadQueryRun(query, query_desc, args->query, rel, state);
+		LoadAllowMemory(maintenance_work_mem);
+		rows = LoadQueryRun(query, query_desc, args->query, rel,
+							rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ? NULL :
+							LoadBegin(rel, maintenance_work_mem));
 	}
 	table_close(rel, NoLock);
-	if (overwrite)
-		Execute(psprintf("TRUNCATE ONLY %s", name));
-	if (args->with_data && overwrite)
-		LoadSealDetached(state);
+	if (args->mode == SAVE_OVERWRITE)
+		rows = Overwrite(args, query, query_desc, relid, tables, changes);
 	return rows;
 }
 
@@ -380,9 +505,7 @@ AnalyzeTable(Oid relid)
 	nestlevel = NewGUCNestLevel();
 	(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	Execute(psprintf("ANALYZE (SKIP_LOCKED) %s",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-												get_rel_name(relid))));
+	Execute(psprintf("ANALYZE (SKIP_LOCKED) %s", TableName(relid)));
 	AtEOXact_GUC(true, nestlevel);
 }
 

@@ -6,6 +6,7 @@
 
 #include "access/relation.h"
 #include "admin/open_checked.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_tablespace_d.h"
 #include "common/relpath.h"
@@ -45,10 +46,10 @@ PGDLLEXPORT Datum bucketfdw_waiting_rows(PG_FUNCTION_ARGS);
 static void
 RequireStatsRight(Oid relid)
 {
-	RequireBucketTable(relid);
+	(void) BucketTables(relid);
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, get_rel_name(relid));
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relid)), get_rel_name(relid));
 }
 
 /* What one bucket holds. */
@@ -59,8 +60,17 @@ typedef struct BucketTotal
 	int			runs;
 } BucketTotal;
 
+/* The files of a table, with rows of earlier commands of this transaction, which have no size yet: *nfiles are files. */
+static Manifest *
+ReadForStats(Oid relid, Snapshot snapshot, int *nfiles)
+{
+	*nfiles = ManifestRead(relid, snapshot)->nfiles;
+	return LoadManifest(relid, snapshot);
+}
+
 /*
- * One row for each bucket.  Files written with other bucket counts are folded
+ * One row for each bucket, of a partitioned table for those of all bucketed
+ * partitions together.  Files and partitions with other bucket counts are folded
  * to the count that all of them share, their greatest common divisor.
  */
 Datum
@@ -68,35 +78,46 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Relation	rel;
+	Relation	rel = OpenChecked(relid, AccessShareLock, RequireStatsRight);
+	List	   *tables = BucketTables(relid);
+	Manifest  **manifests = palloc0(list_length(tables) * sizeof(Manifest *));
+	int		   *nfiles = palloc0(list_length(tables) * sizeof(int));
 	Snapshot	snapshot;
-	Manifest   *manifest;
 	BucketTotal *totals;
-	int			nbuckets;
-	int			nfiles;
+	int			nbuckets = 0;
+	int64		rows = 0;
+	ListCell   *lc;
 
-	rel = OpenChecked(relid, AccessShareLock, RequireStatsRight);
 	InitMaterializedSRF(fcinfo, 0);
-
-	/* rows of earlier commands of this transaction count, but have no size yet */
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	manifest = ManifestRead(relid, snapshot);
-	nfiles = manifest->nfiles;
-	manifest = LoadManifest(relid, snapshot);
+	foreach(lc, tables)
+	{
+		int			i = foreach_current_index(lc);
+		Relation	table = relation_open(lfirst_oid(lc), AccessShareLock);
+		int			n;
+
+		manifests[i] = ReadForStats(lfirst_oid(lc), snapshot, &nfiles[i]);
+		rows += manifests[i]->rows;
+		n = manifests[i]->nfiles > 0 ? ManifestBuckets(manifests[i]) : TableOptionsGet(table)->spec->nbuckets;
+		nbuckets = nbuckets == 0 ? n : GreatestCommonDivisor(nbuckets, n);
+		relation_close(table, AccessShareLock);
+	}
 	UnregisterSnapshot(snapshot);
 
-	nbuckets = manifest->nfiles > 0 ? ManifestBuckets(manifest) :
-		TableOptionsGet(rel)->spec->nbuckets;
 	totals = palloc0(sizeof(BucketTotal) * nbuckets);
-	for (int i = 0; i < manifest->nruns; i++)
+	for (int m = 0; m < list_length(tables); m++)
 	{
-		BucketTotal *total = &totals[manifest->runs[i].bucket % nbuckets];
+		for (int i = 0; i < manifests[m]->nruns; i++)
+		{
+			const ManifestRun *run = &manifests[m]->runs[i];
+			BucketTotal *total = &totals[run->bucket % nbuckets];
 
-		total->rows += manifest->runs[i].rows;
-		if (manifest->runs[i].file >= nfiles)
-			continue;
-		total->bytes += manifest->runs[i].bytes;
-		total->runs++;
+			total->rows += run->rows;
+			if (run->file >= nfiles[m])
+				continue;
+			total->bytes += run->bytes;
+			total->runs++;
+		}
 	}
 
 	for (int i = 0; i < nbuckets; i++)
@@ -108,9 +129,9 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 		values[1] = Int64GetDatum(totals[i].rows);
 		values[2] = Int64GetDatum(totals[i].bytes);
 		values[3] = Int32GetDatum(totals[i].runs);
-		nulls[4] = manifest->rows == 0;
+		nulls[4] = rows == 0;
 		values[4] = Float8GetDatum(nulls[4] ? 0.0 :
-								   (double) totals[i].rows * nbuckets / manifest->rows);
+								   (double) totals[i].rows * nbuckets / rows);
 		values[5] = CStringGetTextDatum(totals[i].bytes < SMALL_BUCKET ? "small" :
 										totals[i].bytes > LARGE_BUCKET ? "large" : "ok");
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

@@ -13,6 +13,7 @@
 #include "admin/query_text.h"
 #include "compat.h"
 #include "executor/executor.h"
+#include "executor/tstoreReceiver.h"
 #include "fdw/modify.h"
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
@@ -67,42 +68,73 @@ RowsFit(Relation rel, TupleDesc columns)
 	return true;
 }
 
-int64
-LoadQueryRun(Query *query, TupleDesc columns, const char *text, Relation rel, LoadState *state)
+/* Plan a query and begin to run it. */
+static QueryDesc *
+StartQuery(Query *query, const char *text, DestReceiver *dest, CommandId *cid)
 {
-	bool		insert = !RowsFit(rel, columns);
-	LoadReceiver receiver = {.state = state};
 	PlannedStmt *plan;
 	QueryDesc  *desc;
-	int64		rows;
 
-	if (insert)
-		query = QueryTextInsert(text, rel, columns);
-	RowReceiverInit(&receiver.pub, ReceiverRow);
 	PushCopiedSnapshot(GetTransactionSnapshot());
 	plan = pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
 	UpdateActiveSnapshotCommandId();
-	receiver.cid = GetCurrentCommandId(true);
-
-	desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, &receiver.pub, NULL, NULL, 0);
+	*cid = GetCurrentCommandId(true);
+	desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, dest, NULL, NULL, 0);
 	ExecutorStart(desc, 0);
-	receiver.estate = desc->estate;
-	if (insert)
-		ModifyInto(desc->planstate, state);
-	else if (RelationGetDescr(rel)->constr != NULL)
-	{
-		receiver.checked = makeNode(ResultRelInfo);
-		InitResultRelInfo(receiver.checked, rel, 0, NULL, 0);
-	}
+	return desc;
+}
+
+/* Run it to its end; returns how many rows there were, which what follows sees. */
+static int64
+FinishQuery(QueryDesc *desc, CommandId cid)
+{
+	int64		rows;
+
 	BfExecutorRun(desc);
 	rows = desc->estate->es_processed;
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
-	LoadEndCommand(receiver.cid, true);
+	LoadEndCommand(cid, true);
 	PopActiveSnapshot();
-
-	/* what follows sees the rows */
 	CommandCounterIncrement();
 	return rows;
+}
+
+int64
+LoadQueryRun(Query *query, TupleDesc columns, const char *text, Relation rel, LoadState *state)
+{
+	bool		insert = state == NULL || !RowsFit(rel, columns);
+	LoadReceiver receiver = {.state = state};
+	QueryDesc  *desc;
+
+	if (insert)
+		query = QueryTextInsert(text, rel, columns);
+	RowReceiverInit(&receiver.pub, ReceiverRow);
+	desc = StartQuery(query, text, &receiver.pub, &receiver.cid);
+	receiver.estate = desc->estate;
+	if (insert && state != NULL)
+		ModifyInto(desc->planstate, state);
+	else if (!insert && RelationGetDescr(rel)->constr != NULL)
+	{
+		receiver.checked = makeNode(ResultRelInfo);
+		InitResultRelInfo(receiver.checked, rel, 0, NULL, 0);
+	}
+	return FinishQuery(desc, receiver.cid);
+}
+
+Tuplestorestate *
+QueryRunStore(Query *query, const char *text)
+{
+	Tuplestorestate *store = tuplestore_begin_heap(false, false, maintenance_work_mem);
+	DestReceiver *dest = CreateDestReceiver(DestTuplestore);
+	QueryDesc  *desc;
+	CommandId	cid;
+
+	/* what it reads may be gone when the rows are */
+	SetTuplestoreDestReceiverParams(dest, store, CurrentMemoryContext, true, NULL, NULL);
+	desc = StartQuery(query, text, dest, &cid);
+	(void) FinishQuery(desc, cid);
+	dest->rDestroy(dest);
+	return store;
 }

@@ -7,12 +7,17 @@
 
 #include "load/load.h"
 #include "nodes/parsenodes.h"
+#include "utils/tuplestore.h"
 
 /*
  * Run the query of a text, which gives these columns, and collect its rows for
  * the columns of the same names.  Parallel plans are allowed where the rows
- * can be stored as they are.  Returns the number of rows.
+ * can be stored as they are.  Without a collector rows go where INSERT brings
+ * them: to partitions.  Returns the number of rows.
  */
 extern int64 LoadQueryRun(Query *query, TupleDesc columns, const char *text, Relation rel, LoadState *state);
+
+/* Run the query of a text and keep its rows. */
+extern Tuplestorestate *QueryRunStore(Query *query, const char *text);
 
 #endif							/* BF_LOAD_QUERY_H */

@@ -50,7 +50,7 @@ RequireMaintainable(Oid relid)
 }
 
 List *
-MaintainedTables(Oid relid)
+BucketTables(Oid relid)
 {
 	List	   *tables = NIL;
 	ListCell   *lc;
@@ -63,10 +63,20 @@ MaintainedTables(Oid relid)
 				tables = lappend_oid(tables, lfirst_oid(lc));
 		}
 	}
-
-	/* a table that is named must be one of ours, or have partitions that are */
 	if (tables == NIL)
+	{
+		RequireBucketTable(relid);
 		tables = list_make1_oid(relid);
+	}
+	return tables;
+}
+
+List *
+MaintainedTables(Oid relid)
+{
+	List	   *tables = BucketTables(relid);
+	ListCell   *lc;
+
 	foreach(lc, tables)
 		RequireMaintainable(lfirst_oid(lc));
 	return tables;
@@ -121,7 +131,7 @@ CheckWriteRight(const RangeVar *name, Oid relid, Oid oldrelid, void *arg)
 
 	if (!OidIsValid(relid))
 		return;
-	RequireBucketTable(relid);
+	(void) BucketTables(relid);
 	table = pg_class_aclcheck(relid, user, ACL_INSERT) == ACLCHECK_OK;
 	columns = pg_attribute_aclcheck_all(relid, user, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK;
 	for (int i = 0; i < request->columns->natts; i++)
@@ -132,7 +142,7 @@ CheckWriteRight(const RangeVar *name, Oid relid, Oid oldrelid, void *arg)
 	}
 	if (!(table || columns) ||
 		(request->overwrite && pg_class_aclcheck(relid, user, ACL_TRUNCATE) != ACLCHECK_OK))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE, name->relname);
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relid)), name->relname);
 }
 
 Oid
@@ -144,6 +154,10 @@ LockForInsert(RangeVar *name, TupleDesc columns, bool overwrite)
 	 * While new contents are collected nobody may add rows to the old ones:
 	 * they would be lost.  Readers wait only for the end.
 	 */
-	return RangeVarGetRelidExtended(name, overwrite ? ShareRowExclusiveLock : RowExclusiveLock,
-									RVR_MISSING_OK, CheckWriteRight, &request);
+	LOCKMODE	lockmode = overwrite ? ShareRowExclusiveLock : RowExclusiveLock;
+	Oid			relid = RangeVarGetRelidExtended(name, lockmode, RVR_MISSING_OK, CheckWriteRight, &request);
+
+	if (OidIsValid(relid) && get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+		(void) find_all_inheritors(relid, lockmode, NULL);
+	return relid;
 }

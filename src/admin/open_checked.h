@@ -21,15 +21,16 @@ typedef void (*RelationCheck) (Oid relid);
 extern Relation OpenChecked(Oid relid, LOCKMODE lockmode, RelationCheck check);
 
 /*
- * Lock a table, if there is one, for rows with columns of these names, or to
- * replace its rows by them; the rights of INSERT, and TRUNCATE, come first.
+ * Lock a table, if there is one, and its partitions, for rows with columns of
+ * these names, or to replace its rows by them; the rights of INSERT, and
+ * TRUNCATE, come first.
  */
 extern Oid	LockForInsert(RangeVar *name, TupleDesc columns, bool overwrite);
 
-/*
- * The bucketed partitions of a partitioned table, at whatever depth, or the
- * table itself; error unless the current user may maintain all of them.
- */
+/* The bucketed partitions of a partitioned table, at whatever depth, or the table itself; error if it is not bucketed. */
+extern List *BucketTables(Oid relid);
+
+/* The same; error unless the current user may maintain all of them. */
 extern List *MaintainedTables(Oid relid);
 
 /*

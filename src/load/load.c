@@ -41,6 +41,12 @@ BeginTransaction(int budget_kb)
 	bf_load.pool.budget = Max(bf_load.pool.budget, (Size) Max(budget_kb, MIN_BUDGET_KB) * 1024);
 }
 
+void
+LoadAllowMemory(int budget_kb)
+{
+	BeginTransaction(budget_kb);
+}
+
 /*
  * Rows of earlier statements of the client are seen by every snapshot that
  * this one uses, except those of open cursors; rows of this statement only by
@@ -165,12 +171,18 @@ LoadBegin(Relation rel, int budget_kb)
 }
 
 LoadState *
-LoadBeginDetached(Relation rel, int budget_kb)
+LoadBeginDetached(Relation rel, const TableOptions *options, int budget_kb)
 {
+	MemoryContext oldcxt;
+	RowLayout  *layout;
+
 	BeginTransaction(budget_kb);
 	LoadNoteStatement();
 	(void) GetCurrentTransactionId();
-	return NewState(GetLayout(rel), true);
+	oldcxt = MemoryContextSwitchTo(bf_load.cxt);
+	layout = RowLayoutCreate(RelationGetRelid(rel), RelationGetDescr(rel), options);
+	MemoryContextSwitchTo(oldcxt);
+	return NewState(layout, true);
 }
 
 /*

@@ -27,6 +27,9 @@ typedef struct LoadState LoadState;
  */
 extern LoadState *LoadBegin(Relation rel, int budget_kb);
 
+/* Collectors of this transaction may have so much memory, whoever begins them. */
+extern void LoadAllowMemory(int budget_kb);
+
 /* Collect one row: cid is the command it belongs to.  Values may be toasted; they are flattened and copied. */
 extern void LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid);
 
@@ -69,9 +72,10 @@ extern bool LoadPending(Oid relid);
 /*
  * A collector whose rows nobody sees, and LoadDiscard leaves alone, until
  * LoadSealDetached writes them and frees it: what replaces the contents of a
- * table is collected before the table is truncated.
+ * table is collected before the table is truncated.  The options may be others
+ * than the table has now.
  */
-extern LoadState *LoadBeginDetached(Relation rel, int budget_kb);
+extern LoadState *LoadBeginDetached(Relation rel, const TableOptions *options, int budget_kb);
 extern void LoadSealDetached(LoadState *state);
 
 /*

@@ -15,98 +15,38 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
-#include "commands/defrem.h"
-#include "ddl/ddl.h"
 #include "exec/scan/leaf_reader.h"
 #include "executor/executor.h"
-#include "foreign/foreign.h"
 #include "load/load.h"
 #include "miscadmin.h"
-#include "spec/column_list.h"
 #include "storage/catalog.h"
 #include "storage/lmgr.h"
 #include "upkeep/compact.h"
 #include "upkeep/rebucket.h"
 #include "upkeep/replace.h"
+#include "upkeep/spec_change.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 struct Rebucketing
 {
 	Oid			relid;
-	const RebucketRequest *request;
+	List	   *given;			/* options that are wanted */
+	bool		recompress;		/* compression is among them */
 	bool		begun;			/* the spec is set */
 	bool		changed;		/* something was done */
 };
 
-/* The bucket columns, then what the table is sorted by beyond its key now. */
-static char *
-SortBehind(const char *bucket_by, const BucketSpec *spec, TupleDesc desc)
-{
-	List	   *keys = ColumnListParse("bucket_by", bucket_by, false);
-	StringInfoData buf;
-	ListCell   *lc;
-
-	initStringInfo(&buf);
-	foreach(lc, keys)
-		ColumnItemAppend(&buf, ((ColumnItem *) lfirst(lc))->name, 0);
-	for (int i = spec->nkeys; i < spec->nsort; i++)
-	{
-		const char *name = NameStr(TupleDescAttr(desc, spec->sort[i].attnum - 1)->attname);
-		bool		is_key = false;
-
-		foreach(lc, keys)
-			is_key |= strcmp(((ColumnItem *) lfirst(lc))->name, name) == 0;
-		if (!is_key)
-			ColumnItemAppend(&buf, name, spec->sort[i].flags);
-	}
-	return buf.data;
-}
-
-/* The options of the table with what is requested, and what they say. */
-static List *
-WantedOptions(Relation rel, const RebucketRequest *request, TableOptions **parsed)
-{
-	TableOptions *now = TableOptionsGet(rel);
-	List	   *options = GetForeignTable(RelationGetRelid(rel))->options;
-	const char *sort_by = request->sort_by;
-	ListCell   *lc;
-
-	/* without it the table's further sort columns stay */
-	foreach(lc, options)
-	{
-		if (request->bucket_by != NULL && sort_by == NULL &&
-			strcmp(lfirst_node(DefElem, lc)->defname, "sort_by") == 0)
-			sort_by = SortBehind(request->bucket_by, now->spec, RelationGetDescr(rel));
-	}
-	if (request->bucket_by != NULL)
-		options = OptionsSet(options, "bucket_by", request->bucket_by);
-	if (sort_by != NULL)
-		options = OptionsSet(options, "sort_by", sort_by);
-	if (request->buckets != NULL)
-		options = OptionsSet(options, "buckets", request->buckets);
-	if (request->compression != NULL)
-		options = OptionsSet(options, "compression", request->compression);
-	*parsed = TableOptionsParse(options, RelationGetDescr(rel), RelationGetRelationName(rel),
-								now->spec->nbuckets);
-	return options;
-}
-
-void
-RebucketCheck(Relation rel, const RebucketRequest *request)
-{
-	TableOptions *wanted;
-
-	(void) WantedOptions(rel, request, &wanted);
-}
-
 Rebucketing *
-RebucketBegin(Oid relid, const RebucketRequest *request)
+RebucketBegin(Oid relid, List *given)
 {
 	Rebucketing *rebucketing = palloc0(sizeof(Rebucketing));
+	ListCell   *lc;
 
 	rebucketing->relid = relid;
-	rebucketing->request = request;
+	rebucketing->given = given;
+	foreach(lc, given)
+		rebucketing->recompress |= strcmp(lfirst_node(DefElem, lc)->defname, "compression") == 0;
 	return rebucketing;
 }
 
@@ -148,7 +88,7 @@ ChooseFiles(const Rebucketing *rebucketing, const BucketSpec *spec, const Manife
 
 		/* another compression is another version */
 		if (BucketSpecEqual(have, spec) &&
-			!(rebucketing->request->compression != NULL && file->spec_version < version))
+			!(rebucketing->recompress && file->spec_version < version))
 			continue;
 		files[n].file = f;
 		files[n++].bucket = file->first_bucket % GreatestCommonDivisor(have->nbuckets, spec->nbuckets);
@@ -170,7 +110,7 @@ WriteAnew(Relation rel, const RowLayout *layout, Manifest *inputs)
 	AttrNumber *attnums = palloc(Max(layout->ncols, 1) * sizeof(AttrNumber));
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	CommandId	cid = GetCurrentCommandId(true);
-	LoadState  *load = LoadBeginDetached(rel, maintenance_work_mem);
+	LoadState  *load = LoadBeginDetached(rel, layout->options, maintenance_work_mem);
 	LeafReader *leaf;
 	Batch	   *batch;
 
@@ -207,17 +147,6 @@ WriteAnew(Relation rel, const RowLayout *layout, Manifest *inputs)
 	return LoadWriteDetached(rel, load);
 }
 
-/* The spec of the table becomes the one wanted. */
-static void
-SetSpec(Relation rel, List *options, const TableOptions *now, const TableOptions *wanted)
-{
-	TableOptionsWrite(RelationGetRelid(rel), options);
-	if (wanted->compression != now->compression)
-		SpecRenew(RelationGetRelid(rel), wanted->spec);
-	else
-		SpecRecord(RelationGetRelid(rel), wanted->spec);
-}
-
 /*
  * The first step sets the spec.  Is another key or order wanted, all files are
  * replaced in it: false then.
@@ -225,26 +154,24 @@ SetSpec(Relation rel, List *options, const TableOptions *now, const TableOptions
 static bool
 FirstStep(Rebucketing *rebucketing, Relation rel)
 {
-	TableOptions *now = TableOptionsGet(rel);
-	TableOptions *wanted;
-	List	   *options = WantedOptions(rel, rebucketing->request, &wanted);
-	BucketSpec *spec = BucketSpecCopy(now->spec);
+	SpecChange *change = SpecChangeMake(rel, rebucketing->given);
+	BucketSpec *spec = BucketSpecCopy(change->now->spec);
 	RowLayout  *layout;
 	Manifest   *manifest;
 
 	rebucketing->begun = true;
-	rebucketing->changed = !BucketSpecEqual(now->spec, wanted->spec) || wanted->compression != now->compression;
-	spec->nbuckets = wanted->spec->nbuckets;
-	if (BucketSpecEqual(spec, wanted->spec))
+	rebucketing->changed = SpecChanges(change);
+	spec->nbuckets = change->wanted->spec->nbuckets;
+	if (BucketSpecEqual(spec, change->wanted->spec))
 	{
 		if (rebucketing->changed)
-			SetSpec(rel, options, now, wanted);
+			SpecChangeApply(rebucketing->relid, change);
 		return true;
 	}
 
 	LockRelationOid(rebucketing->relid, ShareRowExclusiveLock);
-	SetSpec(rel, options, now, wanted);
-	layout = RowLayoutCreate(rebucketing->relid, RelationGetDescr(rel), wanted);
+	SpecChangeApply(rebucketing->relid, change);
+	layout = RowLayoutCreate(rebucketing->relid, RelationGetDescr(rel), change->wanted);
 	manifest = ManifestToReplace(rebucketing->relid);
 	ReplaceFiles(rel, layout, manifest, WriteAnew(rel, layout, manifest), BF_ORIGIN_REBUCKET);
 

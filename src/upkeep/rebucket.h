@@ -5,25 +5,16 @@
 #ifndef BF_REBUCKET_H
 #define BF_REBUCKET_H
 
-#include "utils/relcache.h"
-
-/* What is wanted, as in options; NULL: as it is. */
-typedef struct RebucketRequest
-{
-	const char *buckets;
-	const char *bucket_by;
-	const char *sort_by;
-	const char *compression;
-} RebucketRequest;
+#include "nodes/pg_list.h"
 
 /* One table, from step to step. */
 typedef struct Rebucketing Rebucketing;
 
-/* Error if the columns of a table do not allow it. */
-extern void RebucketCheck(Relation rel, const RebucketRequest *request);
-
-/* In the current context, which outlives the transactions of the steps, as the request does. */
-extern Rebucketing *RebucketBegin(Oid relid, const RebucketRequest *request);
+/*
+ * given are the options that are wanted, as for SpecChangeMake.  In the current
+ * context, which outlives the transactions of the steps, as the list does.
+ */
+extern Rebucketing *RebucketBegin(Oid relid, List *given);
 
 /*
  * One step, in a transaction that has done nothing yet and that the caller
