@@ -34,6 +34,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(bucketfdw_ddl_command);
@@ -82,7 +83,11 @@ TableOptionsWrite(Oid relid, List *options)
 		transformGenericOptions(ForeignTableRelationId, PointerGetDatum(NULL), options, InvalidOid);
 	replace[Anum_pg_foreign_table_ftoptions - 1] = true;
 	tuple = heap_modify_tuple(tuple, RelationGetDescr(catalog), values, nulls, replace);
+
+	/* toasting may need one, and between the transactions of a procedure there is none */
+	PushActiveSnapshot(GetLatestSnapshot());
 	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
+	PopActiveSnapshot();
 	CacheInvalidateRelcacheByRelid(relid);
 	table_close(catalog, NoLock);
 	CommandCounterIncrement();
