@@ -11,6 +11,7 @@ from math import exp, log
 from common.bench import SOURCE
 from common.measure import must_agree, say
 from common.peers import Session
+from parts.cold import forget
 from parts.sides import QUERY as SIDES
 from parts.skew import QUERIES as SKEW, SPREADS
 from parts.tpch import BUCKETED, KEYS, TABLES, queries as tpch_queries
@@ -51,14 +52,16 @@ class Pairs:
         self.ratios.setdefault(part, []).append(ratio)
         print(f"{part:8} {name:62} {min(before):10.2f} {min(after):10.2f} {ratio:6.2f}{'  WORSE' if ratio > 1.05 else ''}", flush=True)
 
-    def query(self, part, name, schema, text, workers=(0, 2)):
-        """In turns, so that what else the machine does hits both; the lowest of the rounds counts."""
+    def query(self, part, name, schema, text, workers=(0, 2), cold=False):
+        """In turns, so that what else the machine does hits both; the lowest of the rounds counts.  Cold: without page cache."""
         for w in workers:
             times = [[], []]
             sessions = [side.session(schema, w) for side in self.sides]
             first = None
             for number in range(self.rounds + 1):
                 for i in ((0, 1) if number % 2 else (1, 0)):
+                    if cold:
+                        forget("drop_caches")
                     answer = sessions[i].run(text)
                     if first is None:
                         first = answer, sessions[i].label
@@ -92,6 +95,7 @@ def joins(p, rows):
     with open(os.path.join(SOURCE, "queries.sql"), encoding="utf-8") as file:
         for name, text in re.findall(r"^-- (.*)\n(select.*)$", file.read(), re.M):
             p.query("joins", name, "b", text)
+            p.query("cold", name, "b", text, cold=True)
 
 
 def lookups(p, rows):
