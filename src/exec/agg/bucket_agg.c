@@ -288,7 +288,6 @@ NextBatch(BucketAggState *state)
 		state->started = true;
 		/* rows of one key may be read in several units */
 		state->queue.split = true;
-		state->queue.slice_runs = true;
 		BatchSourceStart(input);
 		if (input->gate_closed)
 			return NULL;

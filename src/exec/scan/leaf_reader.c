@@ -304,8 +304,6 @@ LeafCutSource(LeafReader *leaf, CutSource *source)
 {
 	source->ops = &leaf_cut_ops;
 	source->table = leaf;
-	/* rows that are counted become the fewer the more runs are merged */
-	source->may_slice_runs = source->may_slice && !leaf->countable;
 }
 
 /* Share out the runs of the unit: each is a piece, or several when it is large. */
@@ -391,16 +389,7 @@ SetPart(LeafReader *leaf, const UnitPart *part)
 	if (part == NULL || leaf->nruns == 0)
 		return;
 	leaf->part = *part;
-	if (part->nslices > 1 && part->by_runs)
-	{
-		int			n = 0;
-
-		for (int i = part->slice; i < leaf->nruns; i += part->nslices)
-			leaf->runs[n++] = leaf->runs[i];
-		leaf->nruns = n;
-		leaf->part.nslices = 0;
-	}
-	if (leaf->partcols != NULL || leaf->nruns == 0)
+	if (leaf->partcols != NULL)
 		return;
 	/* all files are sorted by the same keys */
 	spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->runs[0]].file].spec];

@@ -34,7 +34,6 @@ typedef struct UnitPart
 	int			slice;			/* of what is between them, one of so many shares; */
 	int			nslices;		/* 0 or 1: all of it */
 	bool		by_rows;		/* shares end anywhere in a block, not only between blocks */
-	bool		by_runs;		/* shares are runs as a whole */
 } UnitPart;
 
 /* Is every row of a block before the cut?  Only answers true when that is certain. */

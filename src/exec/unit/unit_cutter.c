@@ -11,10 +11,6 @@
  * its own.  If nobody needs the key whole, that unit is read in slices: each
  * of them has other blocks of one input, and all rows of the others.  Rows
  * without a key match nothing, so that all inputs can be sliced there.
- *
- * A group of many runs is read in slices for another reason: to merge runs means
- * to go back and forth between blocks of all of them, which do not fit the
- * caches if they are hundreds.
  */
 #include "postgres.h"
 
@@ -31,12 +27,6 @@
 /* a slice has so many blocks of the input that is sliced, or so many rows */
 #define BLOCKS_PER_SLICE 4
 #define ROWS_PER_SLICE 8
-
-/* blocks of so many runs fit the caches; somewhat more are not worth slices */
-#define RUNS_PER_SLICE 64
-#define RUNS_TO_SLICE (RUNS_PER_SLICE * 3 / 2)
-/* of what slices save for a row, reading a row of another input once more takes so many times */
-#define REREAD_COST 4
 
 /* more rows than this are not told apart */
 #define MAX_WORK ((double) (INT64CONST(1) << 50))
@@ -443,86 +433,4 @@ UnitCutterCut(UnitCutter *cutter, int ngroups, int group, int64 rows, int64 limi
 		pfree(cut.entries);
 	pfree(cut.tallies);
 	return cut.units;
-}
-
-/* More runs than this are sliced; tests are to see slices of few runs, too. */
-static int
-RunsToSlice(void)
-{
-	return bf_debug_unit_rows > 0 ? 1 : RUNS_TO_SLICE;
-}
-
-bool
-UnitCutterManyRuns(const UnitCutter *cutter, int ngroups)
-{
-	ListCell   *lc;
-
-	foreach(lc, cutter->sources)
-	{
-		const CutSource *source = lfirst(lc);
-
-		for (int g = 0; source->may_slice_runs && g < ngroups; g++)
-		{
-			int			nruns;
-
-			source->ops->group_runs(source->table, ngroups, g, &nruns);
-			if (nruns > RunsToSlice())
-				return true;
-		}
-	}
-	return false;
-}
-
-List *
-UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows)
-{
-	const CutSource *most = NULL;
-	int			per_slice = bf_debug_unit_rows > 0 ? 1 : RUNS_PER_SLICE;
-	int			most_runs = RunsToSlice();
-	int64		sliced = 0;
-	int64		others;
-	int			nslices;
-	List	   *units = NIL;
-	ListCell   *lc;
-
-	foreach(lc, cutter->sources)
-	{
-		const CutSource *source = lfirst(lc);
-		int			nruns;
-
-		if (!source->may_slice_runs)
-			continue;
-		source->ops->group_runs(source->table, ngroups, group, &nruns);
-		if (nruns > most_runs)
-		{
-			most = source;
-			most_runs = nruns;
-		}
-	}
-	if (most == NULL)
-		return NIL;
-	foreach(lc, cutter->sources)
-	{
-		const CutSource *source = lfirst(lc);
-
-		if (source->owner == most->owner)
-			sliced += source->ops->group_rows(source->table, ngroups, group);
-	}
-	others = Max(rows - sliced, 1);
-	nslices = (most_runs + per_slice - 1) / per_slice;
-	if (bf_debug_unit_rows == 0)
-		nslices = (int) Min(nslices, 1 + sliced / (REREAD_COST * others));
-	for (int slice = 0; nslices > 1 && slice < nslices; slice++)
-	{
-		Unit	   *unit = palloc0(sizeof(Unit));
-
-		unit->group = group;
-		unit->rows = unit->work = Max(rows - sliced + sliced / nslices, 1);
-		unit->part.slice = slice;
-		unit->part.nslices = nslices;
-		unit->part.by_runs = true;
-		unit->sliced = most->owner;
-		units = lappend(units, unit);
-	}
-	return units;
 }

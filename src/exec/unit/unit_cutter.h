@@ -31,7 +31,6 @@ typedef struct CutSource
 	int			nkeys;
 	const void *owner;			/* those of one owner are sliced together */
 	bool		may_slice;		/* may a key's rows be shared out while those of other owners are read for each share? */
-	bool		may_slice_runs; /* and does it pay to read some runs at a time? */
 } CutSource;
 
 typedef struct UnitCutter
@@ -51,15 +50,5 @@ extern void UnitCutterAdd(UnitCutter *cutter, const CutSource *source);
  * can be: a key whose rows must stay together is not cut.
  */
 extern List *UnitCutterCut(UnitCutter *cutter, int ngroups, int group, int64 rows, int64 limit);
-
-/* Is there a group with so many runs that UnitCutterSliceRuns may be of use? */
-extern bool UnitCutterManyRuns(const UnitCutter *cutter, int ngroups);
-
-/*
- * As UnitCutterCut, of a group of that many rows that need not be cut: several units, each
- * of which reads some runs of one input and all of the others, where there are
- * so many runs that this is faster; NIL: it is not.
- */
-extern List *UnitCutterSliceRuns(const UnitCutter *cutter, int ngroups, int group, int64 rows);
 
 #endif							/* BF_UNIT_CUTTER_H */

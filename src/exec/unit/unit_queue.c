@@ -82,14 +82,12 @@ MakeList(UnitQueue *queue, UnitCutSources sources)
 	int64		total = 0;
 	int64		limit;
 	bool		can_cut = sources(queue->arg, &cutter);
-	bool		slice_runs = can_cut && queue->split && queue->slice_runs &&
-		UnitCutterManyRuns(&cutter, queue->ngroups);
 	List	   *units = NIL;
 	ListCell   *lc;
 	uint64		fingerprint = (uint64) queue->ngroups;
 
 	MemoryContextSwitchTo(old);
-	if (queue->shared == NULL && (bf_debug_unit_rows == 0 ? !slice_runs : !can_cut))
+	if (queue->shared == NULL && (bf_debug_unit_rows == 0 || !can_cut))
 		return;
 	for (int g = 0; g < queue->ngroups; g++)
 	{
@@ -109,8 +107,6 @@ MakeList(UnitQueue *queue, UnitCutSources sources)
 			continue;
 		if (can_cut && limit > 0 && rows[g] > limit)
 			parts = UnitCutterCut(&cutter, queue->ngroups, g, rows[g], limit);
-		else if (slice_runs)
-			parts = UnitCutterSliceRuns(&cutter, queue->ngroups, g, rows[g]);
 		if (parts == NIL)
 		{
 			Unit	   *unit = palloc0(sizeof(Unit));
@@ -132,7 +128,7 @@ MakeList(UnitQueue *queue, UnitCutSources sources)
 		fingerprint = hash_combine64(hash_combine64(fingerprint, (uint64) unit->group),
 									 (uint64) unit->work);
 		UnitMeterCount(&queue->meter, queue->ngroups, unit->group,
-					   unit->part.from || unit->part.to || unit->part.by_runs, unit->rows);
+					   unit->part.from || unit->part.to, unit->rows);
 	}
 	qsort(queue->list, queue->nlist, sizeof(Unit), CompareUnits);
 	if (queue->shared != NULL)
@@ -152,7 +148,7 @@ UnitQueueStart(UnitQueue *queue, int ngroups, UnitRows rows, UnitCutSources sour
 	UnitMeterBegin(&queue->meter);
 	if (queue->cxt != NULL)
 		MemoryContextReset(queue->cxt);
-	if (queue->shared == NULL && bf_debug_unit_rows == 0 && !queue->slice_runs)
+	if (queue->shared == NULL && bf_debug_unit_rows == 0)
 		return;
 	if (queue->cxt == NULL)
 		queue->cxt = AllocSetContextCreate(queue->parent, "bucketfdw units", ALLOCSET_SMALL_SIZES);

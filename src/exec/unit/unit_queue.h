@@ -45,8 +45,6 @@ typedef struct UnitQueue
 	UnitShared *shared;			/* NULL: all units are ours; set by the owner */
 	bool		split;			/* nobody above needs all rows of a key in one unit; set by the owner */
 	bool		counts;			/* pairs of a frequent key are no work; set by the owner */
-	bool		slice_runs;		/* and with "split", a group of many runs is best read some runs at a time; set by
-								 * the owner */
 	int			ngroups;
 	UnitRows	rows;
 	void	   *arg;
