@@ -305,6 +305,33 @@ SELECT bucketed('SELECT * FROM orders o JOIN customers c USING (customer_id) LIM
 ROLLBACK;
 -- another table is joined first
 SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) JOIN customers_h h ON h.customer_id = o.order_id WHERE h.name = ''c7''');
+-- few rows; many runs, which merging makes dear where nothing else costs much
+CREATE FOREIGN TABLE few (customer_id int, v int) SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '4');
+INSERT INTO few VALUES (1, 1), (2, 2); ANALYZE few;
+CREATE FOREIGN TABLE often (customer_id int, v int) SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '2');
+DO $$
+BEGIN
+	FOR i IN 1 .. 120 LOOP
+		INSERT INTO often SELECT g + 120 * i, g FROM generate_series(1, 120) g;
+		COMMIT;
+	END LOOP;
+END
+$$;
+ANALYZE often;
+CREATE FOREIGN TABLE many (customer_id int, t text) SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '4', block_rows '500');
+INSERT INTO many SELECT g, 'text ' || g FROM generate_series(1, 100000) g; ANALYZE many;
+SELECT * FROM why('SELECT * FROM few JOIN many USING (customer_id)') \gx
+EXPLAIN (COSTS OFF) SELECT * FROM few JOIN many USING (customer_id);
+SET cpu_tuple_cost = 0; SET seq_page_cost = 0; SET random_page_cost = 0;
+SET enable_nestloop = off;
+SELECT * FROM why('SELECT a.v, b.v FROM often a JOIN often b USING (customer_id)') \gx
+EXPLAIN (COSTS OFF) SELECT a.v, b.v FROM often a JOIN often b USING (customer_id);
+SELECT reason, hint FROM why('SELECT customer_id, count(*) FROM often GROUP BY customer_id');
+CALL bucketfdw.compact('often', "full" => true);
+SELECT used, reason FROM why('SELECT a.v, b.v FROM often a JOIN often b USING (customer_id)');
+SELECT used, reason FROM why('SELECT customer_id, count(*) FROM often GROUP BY customer_id');
+RESET cpu_tuple_cost; RESET seq_page_cost; RESET random_page_cost;
+DROP FOREIGN TABLE few, many, often; RESET enable_nestloop;
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_nestloop = off;
 
 -- disabled

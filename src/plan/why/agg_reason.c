@@ -99,7 +99,7 @@ IsHashed(const Path *path)
 
 /* The rows can be grouped by buckets: what is there against it? */
 static void
-CostReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
+GroupedReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
 		   List *exprs, const BucketInput *input, const Path *chosen, Rejection *rejection)
 {
 	Cost		cheapest = -1;
@@ -119,13 +119,12 @@ CostReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, boo
 		rejection->hint = CopyForGroups(root, exprs, (int) input->nbuckets);
 		return;
 	}
-	rejection->code = REASON_COST;
 	rejection->detail = psprintf("%s is estimated to cost less",
 								 IsHashed(chosen) ? "a hashed aggregation" :
 								 IsA(chosen, AggPath) ? "a sorted aggregation" : "a sort");
 	rejection->costs = psprintf("%.2f against %.2f", chosen->total_cost, cheapest);
-	rejection->hint = psprintf("If the estimates are far off, ANALYZE the tables by name. To compare: SET %s = off;",
-							   IsHashed(chosen) ? "enable_hashagg" : "enable_sort");
+	CostReason(root, input_rel->relids, chosen->total_cost, cheapest,
+			   IsHashed(chosen) ? "enable_hashagg" : "enable_sort", rejection);
 }
 
 void
@@ -141,7 +140,7 @@ GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel,
 	switch (rejection->code)
 	{
 		case REASON_NONE:
-			CostReason(root, input_rel, output_rel, distinct, exprs, input, chosen, rejection);
+			GroupedReason(root, input_rel, output_rel, distinct, exprs, input, chosen, rejection);
 			break;
 		case REASON_DISABLED:
 			ReasonSay(rejection, REASON_DISABLED, bf_enable ? "bucketfdw.enable_bucketagg" : "bucketfdw.enable");

@@ -157,8 +157,7 @@ JoinPathRejection(PlannerInfo *root, JoinPath *path, JoinCandidate *join, Reject
 		rejection->detail = psprintf(possible && cost < path->path.total_cost ?
 									 "with a %s here the whole plan is estimated to cost less" :
 									 "a %s is estimated to cost less", node);
-		rejection->hint = psprintf("If the row counts in EXPLAIN are far off, ANALYZE the tables by name. To compare: SET %s = off;",
-								   setting);
+		CostReason(root, join->joinrel->relids, path->path.total_cost, possible ? cost : 0, setting, rejection);
 	}
 	else if (rejection->code != REASON_COST && JoinRoutes(join) && possible)
 	{
@@ -166,10 +165,10 @@ JoinPathRejection(PlannerInfo *root, JoinPath *path, JoinCandidate *join, Reject
 		rejection->relation = NULL;
 		rejection->detail = psprintf("%s; distributing rows to buckets for this join is estimated to cost more than a %s",
 									 rejection->detail, node);
+		rejection->code = REASON_COST;
 	}
 	else
 		return;
-	rejection->code = REASON_COST;
 	if (possible)
 		rejection->costs = psprintf("%.2f against %.2f", path->path.total_cost, cost);
 }

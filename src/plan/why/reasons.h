@@ -22,6 +22,14 @@ extern void GroupingReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 						   bool distinct, const Path *chosen, Rejection *rejection);
 
 /*
+ * Say of a join or grouping of these tables, which is estimated to cost more by
+ * buckets than as it was chosen, why that is.  rejection->detail says what was
+ * chosen, "setting" switches that off.
+ */
+extern void CostReason(PlannerInfo *root, Relids relids, Cost chosen, Cost bucketed, const char *setting,
+					   Rejection *rejection);
+
+/*
  * Are all of these partitions (Oids, locked by the caller) bucketed by the
  * same columns?  If not, return true and say which one stands in the way;
  * label is the name of the partitioned table.

@@ -56,6 +56,8 @@ BF_REASON(REASON_PROVEN_EMPTY, "proven_empty",
 		  "%s is proven to have no rows",
 		  "Nothing is to be done: no row of it is read.")
 BF_REASON(REASON_COST, "cost", NULL, NULL)
+BF_REASON(REASON_MANY_RUNS, "many_runs", NULL, NULL)
+BF_REASON(REASON_SMALL_TABLE, "small_table", NULL, NULL)
 /* of aggregations only */
 BF_REASON(REASON_KEY_NOT_GROUPED, "key_not_grouped", NULL, NULL)
 BF_REASON(REASON_GROUP_KEY_SUBSET, "group_key_subset", NULL, NULL)
