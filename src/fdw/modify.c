@@ -145,6 +145,7 @@ ExplainForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_
 		return;
 	ExplainPropertyInteger("Rows Written", NULL, written.rows, es);
 	ExplainPropertyInteger("Files Written", NULL, written.files, es);
+	ExplainPropertyInteger("Runs Written", NULL, written.runs, es);
 	ExplainPropertyInteger("Bytes Written", "bytes", written.bytes, es);
 	ExplainPropertyInteger("Temporary Bytes", "bytes", written.temp_bytes, es);
 }

@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "load/load_internal.h"
+#include "load/progress.h"
 #include "rows/spill.h"
 #include "storage/manifest.h"
 #include "utils/inval.h"
@@ -61,6 +62,8 @@ LoadNoteStatement(void)
 	{
 		bf_load.statement = now;
 		bf_load.statement_cid = GetCurrentCommandId(false);
+		bf_load.counted_cid = InvalidCommandId;
+		bf_load.ncounted = 0;
 	}
 }
 
@@ -391,6 +394,13 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 	bucket = KeyBucket(BucketSpecHash(layout->spec, values, nulls), layout->spec->nbuckets);
 	RowPack(layout, RowSetReserve(state->open, bucket, size, cid), size, values, nulls, cid);
 
+	/* commands in functions of it have higher numbers */
+	if (cid <= bf_load.counted_cid)
+	{
+		bf_load.counted_cid = cid;
+		if (unlikely(++bf_load.ncounted % PROGRESS_ROWS == 0))
+			ProgressRows(layout->relid, bf_load.ncounted);
+	}
 	if (unlikely(flattened))
 		MemoryContextReset(bf_load.scratch);
 	if (unlikely(RowPoolIsFull(&bf_load.pool)))

@@ -73,6 +73,8 @@ typedef struct LoadTransaction
 	List	   *sealed;			/* Oids of tables that have been written to */
 	TimestampTz statement;		/* the client's statement we saw last */
 	CommandId	statement_cid;	/* its first command we know of */
+	CommandId	counted_cid;	/* the outermost command that brings rows; InvalidCommandId: none */
+	int64		ncounted;		/* rows of it, for pg_stat_progress_copy */
 	int			nreaders;
 	int			readers_room;
 	LoadReader *readers;

@@ -13,6 +13,7 @@
 #include "access/relation.h"
 #include "access/xact.h"
 #include "load/load_internal.h"
+#include "load/progress.h"
 #include "miscadmin.h"
 #include "rows/spill.h"
 #include "utils/memutils.h"
@@ -251,6 +252,7 @@ SealGroup(const SetGroup *group, bool divide)
 	CommandId	all[] = {FirstCommandId, InvalidCommandId};
 	CommandId  *borders = all;
 	int			nwrites = 1;
+	int64		bytes = 0;
 	ListCell   *lc;
 
 	/* dropped while the drop trigger was away: the rows are forgotten */
@@ -258,6 +260,9 @@ SealGroup(const SetGroup *group, bool divide)
 	{
 		if (divide)
 			nwrites = FindBorders(group->sets, group->nsets, INT_MAX, &borders);
+		for (int i = 0; i < group->nsets; i++)
+			bytes += LoadSetBytes(group->sets[i]);
+		ProgressTotal(group->layout->relid, bytes);
 		for (int i = 0; i < nwrites; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -305,6 +310,7 @@ LoadSealPending(List *pending, bool divide)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
+	ProgressEnd();
 }
 
 void
@@ -389,6 +395,12 @@ LoadEndCommand(CommandId cid, bool always)
 		LoadSealPending(pending, false);
 	else
 		list_free_deep(pending);
+	if (cid == bf_load.counted_cid)
+	{
+		bf_load.counted_cid = InvalidCommandId;
+		bf_load.ncounted = 0;
+		ProgressEnd();
+	}
 }
 
 bool
@@ -417,8 +429,10 @@ LoadWriteDetached(Relation rel, LoadState *state)
 	Assert(state->detached && state->subid == GetCurrentSubTransactionId());
 	if (state->open != NULL)
 	{
+		ProgressTotal(state->layout->relid, LoadSetBytes(state->open));
 		write = SealFiles(rel, state->open);
 		RowSetFree(state->open);
+		ProgressEnd();
 	}
 	dlist_delete(&state->node);
 	pfree(state);

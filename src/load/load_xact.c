@@ -14,6 +14,7 @@
 
 #include "access/xact.h"
 #include "load/load_internal.h"
+#include "load/progress.h"
 #include "rows/spill.h"
 #include "storage/file_store.h"
 #include "utils/memutils.h"
@@ -90,6 +91,7 @@ LoadAtXactEvent(XactEvent event)
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_ABORT:
 			bf_load_committing = false;
+			ProgressEnd();
 			if (bf_load.cxt != NULL)
 				EndTransaction(event != XACT_EVENT_ABORT);
 			break;
@@ -209,6 +211,8 @@ SubAbort(SubTransactionId subid)
 		pfree(state);
 	}
 	LoadForgetReaders(subid);
+	/* the command that is counted may have been in it */
+	bf_load.counted_cid = InvalidCommandId;
 	MemoryContextReset(bf_load.scratch);
 }
 

@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "load/load_stats.h"
+#include "load/progress.h"
 #include "load/run_files.h"
 #include "load/seal.h"
 #include "miscadmin.h"
@@ -131,6 +132,9 @@ WriteBucket(SealState *state, RowMerge *merge, int bucket)
 	{
 		state->packed += packed;
 		state->written += RunFilesEndRun(state->files);
+		/* an image is made by readers */
+		if (state->image == NULL)
+			ProgressDone(state->layout->relid, state->packed);
 	}
 }
 
@@ -198,6 +202,7 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId befor
 		counters->bytes += state.write->files[i].bytes;
 	}
 	counters->files += state.write->nfiles;
+	counters->runs += state.write->nruns;
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(cxt);
 }

@@ -15,6 +15,7 @@ typedef struct SealCounters
 {
 	int64		rows;
 	int64		files;
+	int64		runs;
 	int64		bytes;
 	int64		temp_bytes;		/* of the temporary files the rows came from */
 } SealCounters;

@@ -15,6 +15,7 @@
 #include "compat.h"
 #include "exec/scan/leaf_reader.h"
 #include "format/file_format.h"
+#include "load/progress.h"
 #include "load/run_files.h"
 #include "miscadmin.h"
 #include "upkeep/compact.h"
@@ -129,6 +130,9 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
 	int64	   *bytes = palloc0(layout->spec->nbuckets * sizeof(int64));
 	int64	   *rows = palloc0(layout->spec->nbuckets * sizeof(int64));
 	RunFiles   *files = RunFilesBegin(layout, SpecTablespace(RelationGetRelid(rel)), NULL, NULL, 0);
+	int64		done = 0;
+	int64		merged = 0;
+	int64		total = 0;
 	LeafReader *leaf;
 
 	for (int c = 0; c < layout->ncols; c++)
@@ -137,13 +141,19 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
 	{
 		bytes[inputs->runs[r].bucket] += inputs->runs[r].bytes;
 		rows[inputs->runs[r].bucket] += inputs->runs[r].rows;
+		total += inputs->runs[r].bytes;
 	}
+	ProgressTotal(RelationGetRelid(rel), total);
 	leaf = LeafReaderCreate(rel, inputs, layout->ncols, attnums, 0, NULL);
 	for (int b = 0; b < layout->spec->nbuckets; b++)
 	{
-		if (rows[b] > 0)
-			MergeBucket(leaf, layout, b, bytes[b], files);
+		if (rows[b] == 0)
+			continue;
+		MergeBucket(leaf, layout, b, bytes[b], files);
+		ProgressRows(RelationGetRelid(rel), merged += rows[b]);
+		ProgressDone(RelationGetRelid(rel), done += bytes[b]);
 	}
+	ProgressEnd();
 	LeafReaderEnd(leaf);
 	return RunFilesEnd(files);
 }
