@@ -558,6 +558,134 @@ COMMENT ON FUNCTION bucketfdw.database_size()
 	IS 'bytes on disk of all bucketed tables of this database';
 
 --
+-- Advice
+--
+
+-- Not for direct use: the key class of a type; 0: it cannot be one of a bucket column.
+CREATE FUNCTION bucketfdw.key_class(type oid) RETURNS smallint
+	AS 'MODULE_PATHNAME', 'bucketfdw_key_class'
+	LANGUAGE C STRICT STABLE PARALLEL SAFE;
+
+CREATE FUNCTION bucketfdw.suggest_buckets(
+	rel regclass,
+	key text DEFAULT NULL,
+	target_size bigint DEFAULT 536870912,
+	OUT buckets integer,
+	OUT bucket_bytes bigint,
+	OUT skew double precision,
+	OUT joins_with regclass[],
+	OUT advice text
+) RETURNS record
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	-- files are about so much of a heap table, and with less of them in all it does not matter how it is joined
+	heap_share CONSTANT float8 := 0.15;
+	small_bytes CONSTANT bigint := 262144;
+	kind "char" := (SELECT c.relkind FROM pg_class c WHERE c.oid = rel);
+	columns text[];
+	classes int2[] := '{}';
+	bytes bigint;
+	wanted float8;
+	share float8;
+	distinct_keys float8 := 1;
+	col record;
+	name text;
+BEGIN
+	IF rel IS NULL THEN
+		RETURN;
+	END IF;
+	IF kind NOT IN ('r', 'm', 'f', 'p') THEN
+		RAISE wrong_object_type USING MESSAGE = format('"%s" is not a table', rel);
+	END IF;
+	IF target_size IS NULL OR target_size < 1 THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'target_size must be a positive number of bytes';
+	END IF;
+	SELECT sum(CASE WHEN b.relid IS NOT NULL
+					THEN (SELECT COALESCE(sum(f.bytes), 0) FROM bucketfdw.files f WHERE f.relid = b.relid)
+					ELSE heap_share * pg_table_size(l.relid) END)
+	INTO bytes
+	FROM (SELECT rel::oid AS relid WHERE kind <> 'p'
+		  UNION ALL SELECT p.relid FROM pg_partition_tree(rel) p WHERE kind = 'p' AND p.isleaf) l
+		LEFT JOIN bucketfdw.bucket_tables b ON b.relid = l.relid;
+	bytes := COALESCE(bytes, 0);
+
+	IF key IS NULL THEN
+		SELECT t.bucket_by INTO columns FROM bucketfdw.tables t WHERE t.relid = rel;
+	ELSE
+		SELECT array_agg((parse_ident(c))[1] ORDER BY n) INTO columns
+		FROM unnest(string_to_array(key, ',')) WITH ORDINALITY u (c, n);
+	END IF;
+	FOREACH name IN ARRAY COALESCE(columns, '{}') LOOP
+		SELECT a.atttypid, bucketfdw.key_class(a.atttypid) AS class,
+			   COALESCE(s.null_frac, 0) AS nulls, s.most_common_freqs[1] AS most,
+			   CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * c.reltuples ELSE s.n_distinct END AS n, s.attname IS NOT NULL AS known
+		INTO col
+		FROM pg_attribute a
+			JOIN pg_class c ON c.oid = a.attrelid
+			JOIN pg_namespace x ON x.oid = c.relnamespace
+			LEFT JOIN pg_stats s ON s.schemaname = x.nspname AND s.tablename = c.relname AND s.attname = a.attname
+				AND s.inherited = (kind = 'p')
+		WHERE a.attrelid = rel AND a.attname = name AND a.attnum > 0 AND NOT a.attisdropped;
+		IF NOT FOUND THEN
+			RAISE undefined_column USING MESSAGE = format('column "%s" of "%s" does not exist', name, rel);
+		END IF;
+		IF col.class = 0 THEN
+			RAISE feature_not_supported USING
+				MESSAGE = format('column "%s" of type %s cannot be a bucket column', name, format_type(col.atttypid, NULL));
+		END IF;
+		classes := classes || CASE col.class WHEN 2 THEN 1 ELSE col.class END::int2;
+		-- of several columns, no pair of values is more frequent than each of them
+		share := LEAST(share, CASE WHEN col.known THEN GREATEST(col.nulls, COALESCE(col.most, 0)) END);
+		distinct_keys := distinct_keys * col.n;
+	END LOOP;
+	joins_with := ARRAY(
+		SELECT t.relid
+		FROM bucketfdw.tables t
+		WHERE t.relid <> rel AND cardinality(t.bucket_by) = cardinality(classes) AND array_replace(ARRAY(
+				SELECT bucketfdw.key_class(a.atttypid)
+				FROM unnest(t.bucket_by) WITH ORDINALITY k (name, n)
+					JOIN pg_attribute a ON a.attrelid = t.relid AND a.attname = k.name
+				ORDER BY k.n), 2::int2, 1::int2) = classes
+		ORDER BY t.relid);
+
+	-- as many as the most of what it may be joined with has, or twice as many, and so on
+	SELECT t.buckets INTO suggest_buckets.buckets
+	FROM bucketfdw.tables t WHERE t.relid = ANY (suggest_buckets.joins_with)
+	GROUP BY t.buckets ORDER BY sum(t.bytes) DESC, t.buckets LIMIT 1;
+	buckets := COALESCE(buckets, current_setting('bucketfdw.default_buckets', true)::integer, 64);
+	wanted := ceil(bytes::float8 / target_size);
+	WHILE buckets < wanted AND buckets * 2 <= 65536 LOOP
+		buckets := buckets * 2;
+	END LOOP;
+	bucket_bytes := bytes / buckets;
+	skew := round((1 + share * (buckets - 1))::numeric, 2);
+	advice := CASE
+		WHEN bytes < small_bytes
+			THEN format('do not bucket: files of %s would save little', pg_size_pretty(bytes))
+		WHEN columns IS NOT NULL AND distinct_keys < buckets
+			THEN format('bucket by other columns: these have %s values, fewer than buckets', distinct_keys::bigint)
+		WHEN skew > 4
+			THEN format('%s buckets; one value, or NULL, has %s%% of the rows: its bucket is %s times the mean', buckets,
+						round((100 * share)::numeric, 1), skew)
+		WHEN columns IS NULL
+			THEN format('%s buckets; name the columns that are joined by to know more', buckets)
+		WHEN share IS NULL
+			THEN format('%s buckets; ANALYZE the table to know how even they will be', buckets)
+		ELSE format('%s buckets', buckets) END;
+	IF bytes < small_bytes THEN
+		buckets := NULL;
+		bucket_bytes := NULL;
+		skew := NULL;
+	END IF;
+END
+$$;
+
+COMMENT ON FUNCTION bucketfdw.suggest_buckets(regclass, text, bigint)
+	IS 'how many buckets a table should have, and how large and even they would be';
+
+--
 -- Event triggers.  The functions ask the catalogs first and call C code only
 -- when a bucketed table is concerned: without the library all other DDL works.
 -- They only anticipate; a table they missed registers itself at its first use.

@@ -33,9 +33,11 @@ typedef struct HashCall
 
 PG_FUNCTION_INFO_V1(bucketfdw_hash);
 PG_FUNCTION_INFO_V1(bucketfdw_bucket_id);
+PG_FUNCTION_INFO_V1(bucketfdw_key_class);
 
 PGDLLEXPORT Datum bucketfdw_hash(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_bucket_id(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_key_class(PG_FUNCTION_ARGS);
 
 static void
 DescribeArgument(Oid typid, HashArgument *arg)
@@ -163,4 +165,11 @@ bucketfdw_bucket_id(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of buckets must be from 1 to %d", BF_MAX_BUCKETS)));
 	PG_RETURN_INT32(KeyBucket(HashArguments(fcinfo, 1), nbuckets));
+}
+
+/* bucketfdw.key_class(type oid) returns smallint */
+Datum
+bucketfdw_key_class(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT16((int16) KeyClassOfType(getBaseType(PG_GETARG_OID(0))));
 }
