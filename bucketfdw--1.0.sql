@@ -511,7 +511,54 @@ COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
 COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';
 COMMENT ON COLUMN bucketfdw.tables.joins_with IS 'tables whose key can be joined with this one bucket by bucket';
 
-GRANT SELECT ON bucketfdw.bucket_tables, bucketfdw.tables, bucketfdw.files, bucketfdw.garbage TO PUBLIC;
+-- Not for direct use: what was counted of a table; nulls: nothing is counted.
+CREATE FUNCTION bucketfdw.table_counters(
+	relid oid,
+	OUT scans bigint,
+	OUT bucket_joins bigint,
+	OUT blocks_read bigint,
+	OUT blocks_skipped bigint,
+	OUT bytes_read bigint,
+	OUT writes bigint,
+	OUT rows_written bigint,
+	OUT bytes_written bigint,
+	OUT upkeep_steps bigint,
+	OUT upkeep_rows bigint,
+	OUT upkeep_bytes bigint,
+	OUT reasons text[],
+	OUT times bigint[],
+	OUT since timestamptz
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bucketfdw_table_counters'
+	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE VIEW bucketfdw.stat_tables AS
+	SELECT b.relid::pg_catalog.regclass AS relid,
+		   c.scans, c.bucket_joins,
+		   CASE WHEN c.scans IS NOT NULL
+			   THEN (SELECT COALESCE(pg_catalog.sum(t), 0) FROM pg_catalog.unnest(c.times) t)::pg_catalog.int8 END AS fallbacks,
+		   (SELECT pg_catalog.jsonb_object_agg(f.reason, f.times)
+			FROM ROWS FROM (pg_catalog.unnest(c.reasons), pg_catalog.unnest(c.times)) AS f (reason, times)) AS fallback_reasons,
+		   c.blocks_read, c.blocks_skipped, c.bytes_read,
+		   c.writes, c.rows_written, c.bytes_written,
+		   c.upkeep_steps, c.upkeep_rows, c.upkeep_bytes,
+		   c.since
+	FROM bucketfdw.bucket_tables b CROSS JOIN LATERAL bucketfdw.table_counters(b.relid) c;
+
+COMMENT ON VIEW bucketfdw.stat_tables
+	IS 'what was read and written of bucketed tables; nulls if bucketfdw is not in shared_preload_libraries';
+COMMENT ON COLUMN bucketfdw.stat_tables.fallbacks IS 'scans that fed an equality join of another kind than a bucket join';
+
+CREATE FUNCTION bucketfdw.stat_reset() RETURNS void
+	AS 'MODULE_PATHNAME', 'bucketfdw_stat_reset'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+REVOKE ALL ON FUNCTION bucketfdw.stat_reset() FROM PUBLIC;
+
+COMMENT ON FUNCTION bucketfdw.stat_reset()
+	IS 'forget what was counted of all bucketed tables of this database';
+
+GRANT SELECT ON bucketfdw.bucket_tables, bucketfdw.tables, bucketfdw.files, bucketfdw.garbage, bucketfdw.stat_tables TO PUBLIC;
 
 --
 -- Sizes

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "counters/counters.h"
 #include "exec/agg/bucket_agg.h"
 #include "exec/join/bucket_join.h"
 #include "exec/scan/scan_node.h"
@@ -22,6 +23,7 @@ void
 _PG_init(void)
 {
 	GucInit();
+	CountersInit();
 	LoadInit();
 	ScanNodeInit();
 	BucketJoinInit();

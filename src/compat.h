@@ -47,6 +47,13 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BF_EXPLAIN_STATE_HEADER "commands/explain.h"
 #endif
 
+/* may some children of an Append be left out when it is executed? */
+#if PG_VERSION_NUM >= 180000
+#define BfAppendIsPruned(append) ((append)->part_prune_index >= 0)
+#else
+#define BfAppendIsPruned(append) ((append)->part_prune_info != NULL)
+#endif
+
 /* read exactly size bytes of a BufFile or raise an error */
 #if PG_VERSION_NUM >= 160000
 #define BfBufFileReadExact(file, ptr, size) BufFileReadExact(file, ptr, size)

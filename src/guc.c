@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "guc.h"
+#include "miscadmin.h"
 #include "spec/bucket_spec.h"
 #include "utils/guc.h"
 
@@ -21,6 +22,7 @@ bool		bf_ignore_damaged_files = false;
 int			bf_debug_unit_rows = 0;
 int			bf_default_buckets = 64;
 int			bf_min_free_space = 1024;
+int			bf_max_counted_tables = 1000;
 
 void
 GucInit(void)
@@ -72,6 +74,14 @@ GucInit(void)
 							 "Each is logged once per statement text and session.",
 							 &bf_log_rejections,
 							 false, PGC_SUSET, 0, NULL, NULL, NULL);
+	/* a setting of the postmaster cannot be made later */
+	if (process_shared_preload_libraries_in_progress)
+		DefineCustomIntVariable("bucketfdw.max_counted_tables",
+								"Tables of all databases that counters are kept of in shared memory.",
+								"Of more tables, those that were used last have them.",
+								&bf_max_counted_tables,
+								1000, 0, 1000000,
+								PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("bucketfdw.min_free_space",
 							"Space a write must leave free on the volume of the data directory.",
 							NULL,

@@ -17,6 +17,8 @@ extern int	bf_debug_unit_rows; /* bucketfdw.debug_unit_rows; 0: not set */
 extern int	bf_default_buckets; /* bucketfdw.default_buckets */
 extern int	bf_min_free_space;	/* bucketfdw.min_free_space, MB */
 
+extern int	bf_max_counted_tables;	/* bucketfdw.max_counted_tables */
+
 extern void GucInit(void);
 
 #endif							/* BF_GUC_H */

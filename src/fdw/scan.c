@@ -7,13 +7,14 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "catalog/heap.h"
 #include "compat.h"
-#include BF_EXPLAIN_HEADER
+#include "counters/counters.h"
 #include "exec/scan/scan_node.h"
 #include "executor/executor.h"
-#include "fdw/plan_ancestors.h"
+#include "fdw/explain_scan.h"
 #include "fdw/scan.h"
 #include "guc.h"
 #include "load/load.h"
@@ -27,7 +28,6 @@
 #include "plan/rel/scan_path.h"
 #include "plan/why/plan_report.h"
 #include "utils/rel.h"
-#include "utils/ruleutils.h"
 
 static void
 GetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
@@ -93,44 +93,18 @@ NeededColumns(PlannerInfo *root, RelOptInfo *baserel, Relation rel, List *clause
 	return attnums;
 }
 
-/* What EXPLAIN says of a scan that could have been read by a bucket join, else NIL. */
+/* As SCAN_PRIVATE_REJECTION. */
 static List *
 RejectionStrings(PlannerInfo *root, RelOptInfo *baserel)
 {
 	Rejection	rejection;
 
 	if (!ScanRejection(root, baserel, &rejection))
-		return NIL;
+		return BucketRelInfoGet(baserel)->in_bucket_join ? list_make1(makeString(pstrdup(""))) : NIL;
 	return list_make4(makeString(pstrdup(ReasonName(rejection.code))),
 					  makeString(RejectionShort(&rejection)),
 					  makeString(rejection.detail ? rejection.detail : pstrdup("")),
 					  makeString(rejection.costs ? rejection.costs : pstrdup("")));
-}
-
-static void
-ExplainRejection(List *strings, ExplainState *es)
-{
-	const char *code;
-	const char *detail;
-	const char *costs;
-
-	if (strings == NIL)
-		return;
-	code = strVal(linitial(strings));
-	detail = strVal(lthird(strings));
-	costs = strVal(lfourth(strings));
-	if (es->costs && costs[0] != '\0')
-		detail = psprintf("%s (%s)", detail, costs);
-	if (es->format == EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyText("Bucket Join",
-							es->verbose ? psprintf("not used (%s: %s)", code, detail) :
-							psprintf("not used (%s)", (char *) strVal(lsecond(strings))), es);
-	else
-	{
-		ExplainPropertyText("Bucket Join", "not used", es);
-		ExplainPropertyText("Bucket Join Reason", code, es);
-		ExplainPropertyText("Bucket Join Detail", detail, es);
-	}
 }
 
 static ForeignScan *
@@ -266,36 +240,43 @@ ShutdownForeignScan(ForeignScanState *node)
 	ParallelStateShutdown(&scan->parallel, &work);
 }
 
+StaticAssertDecl(REASON_DISTINCT_OF_GROUPS < COUNTER_REASONS, "there are more reasons than counters");
+
+/* Each process counts what it read, and the leader the scan. */
 static void
-EndForeignScan(ForeignScanState *node)
+CountScan(ForeignScanState *node, BucketScanState *scan)
 {
-	if (node->fdw_state != NULL)
-		ScanNodeEnd(node->fdw_state);
+	List	   *join = list_nth(((ForeignScan *) node->ss.ps.plan)->fdw_private, SCAN_PRIVATE_REJECTION);
+	TableCounts counts = {0};
+
+	if (scan->leaf == NULL && scan->worker_touched == NULL)
+		return;
+	if (scan->leaf != NULL)
+	{
+		const LeafCounters *leaf = LeafReaderCounters(scan->leaf);
+
+		counts.n[COUNT_BLOCKS_READ] = leaf->blocks_read;
+		counts.n[COUNT_BLOCKS_SKIPPED] = leaf->blocks_skipped;
+		counts.n[COUNT_BYTES_READ] = leaf->bytes_read;
+	}
+	if (!IsParallelWorker())
+	{
+		counts.n[COUNT_SCANS] = 1;
+		counts.n[COUNT_BUCKET_JOINS] = list_length(join) == 1;
+		if (list_length(join) > 1)
+			counts.n[COUNT_FALLBACKS + ReasonOfName(strVal(linitial(join)))] = 1;
+	}
+	CountersAdd(RelationGetRelid(node->ss.ss_currentRelation), &counts);
 }
 
 static void
-ExplainForeignScan(ForeignScanState *node, ExplainState *es)
+EndForeignScan(ForeignScanState *node)
 {
-	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
-
-	if (list_nth(plan->fdw_private, SCAN_PRIVATE_ORDER) != NIL)
-		ExplainPropertyText("Order",
-							OrderedScanText(RelationGetRelid(node->ss.ss_currentRelation),
-											list_nth(plan->fdw_private, SCAN_PRIVATE_ORDER)), es);
-	if (plan->fdw_recheck_quals != NIL)
-	{
-		/* the quals that are applied to batches do not stand in plan.qual */
-		List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan,
-														   PlanAncestors(es->pstmt, (Plan *) plan));
-		Node	   *expr = (Node *) make_ands_explicit(plan->fdw_recheck_quals);
-		bool		useprefix = list_length(es->rtable) > 1 || es->verbose;
-
-		ExplainPropertyText("Batch Filter", deparse_expression(expr, context, useprefix, false),
-							es);
-	}
-	ExplainRejection(list_nth(plan->fdw_private, SCAN_PRIVATE_REJECTION), es);
-	if (node->fdw_state != NULL)
-		ScanNodeExplain(node->fdw_state, es);
+	if (node->fdw_state == NULL)
+		return;
+	if (CountersKept())
+		CountScan(node, node->fdw_state);
+	ScanNodeEnd(node->fdw_state);
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_collation_d.h"
+#include "counters/counters.h"
 #include "format/stats/column_summary.h"
 #include "miscadmin.h"
 #include "plan/rel/stats_merge.h"
@@ -102,6 +103,7 @@ ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, Mani
 	int			nstats = ManifestTakeOut(inputs, &stats);
 	int64		rewritten = inputs->rows;
 	int64		written = 0;
+	TableCounts counts = {0};
 
 	for (int i = 0; i < inputs->nfiles; i++)
 		rewritten += inputs->files[i].rewritten;
@@ -110,6 +112,7 @@ ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, Mani
 		written += write->files[i].rows;
 		if (origin == BF_ORIGIN_COMPACTION)
 			write->files[i].rewritten = rewritten * ((double) write->files[i].rows / inputs->rows);
+		counts.n[COUNT_UPKEEP_BYTES] += write->files[i].bytes;
 	}
 	if (written != inputs->rows)
 		elog(ERROR, "%lld rows of bucketed table \"%s\" were written anew instead of %lld",
@@ -119,4 +122,7 @@ ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, Mani
 	MergeStatistics(layout, stats, nstats, write);
 	write->origin = origin;
 	ManifestInsert(rel, write, GetCurrentCommandId(true));
+	counts.n[COUNT_UPKEEP_STEPS] = 1;
+	counts.n[COUNT_UPKEEP_ROWS] = written;
+	CountersAdd(RelationGetRelid(rel), &counts);
 }

@@ -603,43 +603,62 @@ ScanBucketsRead(const BucketScanState *scan, int *nread, int *ntotal)
 }
 
 void
-ScanNodeExplain(BucketScanState *scan, ExplainState *es)
+ScanFiguresAdd(ScanFigures *figures, const BucketScanState *scan)
 {
+	Instrumentation *instrument = scan->ss->ps.instrument;
 	LeafCounters counters;
 	int			nread;
 	int			ntotal;
 
-	if (!es->analyze || scan->manifest == NULL)
+	if (scan->manifest == NULL || (scan->leaf == NULL && scan->worker_touched == NULL))
 		return;
-	if (scan->leaf == NULL && scan->worker_touched == NULL)
-	{
-		/* never executed */
-		return;
-	}
 	ScanCounters(scan, &counters);
 	ScanBucketsRead(scan, &nread, &ntotal);
+	figures->nscans++;
+	figures->buckets_read += nread;
+	figures->buckets += ntotal;
+	LeafCountersAdd(&figures->counters, &counters);
+	figures->quals |= scan->nquals > 0;
+	figures->row_quals |= scan->ss->ps.plan->qual != NIL;
+	/* per loop, as core does */
+	figures->rows_removed += (double) counters.rows_removed /
+		(instrument && instrument->nloops > 0 ? instrument->nloops : 1);
+}
+
+void
+ScanFiguresExplain(const ScanFigures *figures, ExplainState *es)
+{
+	const char *scans = figures->nsiblings > 0 ?
+		psprintf(", in %d of %d partitions", figures->nscans, figures->nsiblings) : "";
+
+	if (figures->nscans == 0)
+		return;
 	if (es->format == EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyText("Buckets Read", psprintf("%d of %d", nread, ntotal), es);
+		ExplainPropertyText("Buckets Read",
+							psprintf("%d of %d%s", figures->buckets_read, figures->buckets, scans), es);
 	else
 	{
-		ExplainPropertyInteger("Buckets Read", NULL, nread, es);
-		ExplainPropertyInteger("Buckets Total", NULL, ntotal, es);
+		ExplainPropertyInteger("Buckets Read", NULL, figures->buckets_read, es);
+		ExplainPropertyInteger("Buckets Total", NULL, figures->buckets, es);
 	}
+	ExplainPropertyInteger("Blocks Read", NULL, figures->counters.blocks_read, es);
+	ExplainPropertyInteger("Blocks Skipped", NULL, figures->counters.blocks_skipped, es);
+	if (figures->quals)
+		ExplainPropertyFloat(figures->row_quals ? "Rows Removed by Batch Filter" : "Rows Removed by Filter",
+							 NULL, figures->rows_removed, 0, es);
+	ExplainPropertyInteger("Bytes Read", "bytes", (int64) figures->counters.bytes_read, es);
+}
+
+void
+ScanNodeExplain(BucketScanState *scan, ExplainState *es)
+{
+	ScanFigures figures = {0};
+
+	ScanFiguresAdd(&figures, scan);
+	if (!es->analyze || figures.nscans == 0)
+		return;
 	if (scan->order != NULL)
 		OrderedScanExplain(scan->order, es);
-	ExplainPropertyInteger("Blocks Read", NULL, counters.blocks_read, es);
-	ExplainPropertyInteger("Blocks Skipped", NULL, counters.blocks_skipped, es);
-	if (scan->nquals > 0)
-	{
-		Instrumentation *instrument = scan->ss->ps.instrument;
-
-		/* per loop, as core does */
-		ExplainPropertyFloat(scan->ss->ps.plan->qual == NIL ?
-							 "Rows Removed by Filter" : "Rows Removed by Batch Filter", NULL,
-							 (double) counters.rows_removed /
-							 (instrument && instrument->nloops > 0 ? instrument->nloops : 1),
-							 0, es);
-	}
-	ExplainPropertyInteger("Bytes Read", "bytes", (int64) counters.bytes_read, es);
+	ScanFiguresExplain(&figures, es);
 	UnitMeterExplain(&scan->queue.meter, es);
 }

@@ -22,7 +22,8 @@ enum ScanPrivateIndex
 	SCAN_PRIVATE_ORDER,			/* see OrderedScanDescribe; NIL: rows come in any order */
 	SCAN_PRIVATE_CLUSTER,		/* integer list of one: number of key columns whose equal values
 								 * stand together, bucket by bucket; NIL: none */
-	SCAN_PRIVATE_REJECTION		/* why no bucket join reads it: code, detail, costs; or NIL */
+	SCAN_PRIVATE_REJECTION		/* why no bucket join reads it: code, short form, detail, costs; a list of one: it
+								 * does; NIL: there is none to read it */
 };
 
 typedef struct BucketScanState
@@ -90,6 +91,23 @@ extern bool ScanNodeNextRow(BucketScanState *scan);
 
 extern void ScanNodeReScan(BucketScanState *scan);
 extern void ScanNodeEnd(BucketScanState *scan);
+
+/* What one scan, or several, read. */
+typedef struct ScanFigures
+{
+	int			nscans;
+	int			nsiblings;		/* scans that could be among these; 0: it is a scan alone */
+	int			buckets_read;
+	int			buckets;
+	bool		quals;			/* on batches */
+	bool		row_quals;		/* and others */
+	double		rows_removed;
+	LeafCounters counters;
+} ScanFigures;
+
+/* Add those of a scan, if it was executed; and the lines of EXPLAIN ANALYZE about them. */
+extern void ScanFiguresAdd(ScanFigures *figures, const BucketScanState *scan);
+extern void ScanFiguresExplain(const ScanFigures *figures, ExplainState *es);
 
 /* EXPLAIN lines of the node. */
 extern void ScanNodeExplain(BucketScanState *scan, ExplainState *es);

@@ -32,6 +32,17 @@ ReasonName(BucketReason code)
 	return reasons[code].name;
 }
 
+BucketReason
+ReasonOfName(const char *name)
+{
+	for (int code = 0; code < (int) lengthof(reasons); code++)
+	{
+		if (strcmp(reasons[code].name, name) == 0)
+			return (BucketReason) code;
+	}
+	return REASON_NONE;
+}
+
 void
 ReasonSay(Rejection *rejection, BucketReason code, const char *about)
 {

@@ -31,6 +31,9 @@ typedef struct Rejection
 /* The name of a code, as users see it. */
 extern const char *ReasonName(BucketReason code);
 
+/* The code of a name. */
+extern BucketReason ReasonOfName(const char *name);
+
 /* Fill in a rejection whose texts are always the same, but for what they are about. */
 extern void ReasonSay(Rejection *rejection, BucketReason code, const char *about);
 
