@@ -17,6 +17,7 @@ $$;
 -- a part of the rows each: other keys, column numbers and bucket counts, a table without rows, levels of partitions
 CREATE TABLE ao_part_b (k int, v int, w bigint, n numeric(10,2), t text COLLATE "C") PARTITION BY RANGE (w);
 CREATE VIEW ao_part_h AS TABLE ao_h;
+CREATE FOREIGN TABLE ao_p0 PARTITION OF ao_part_b FOR VALUES FROM (-100) TO (0) SERVER bucketfdw OPTIONS (bucket_by 'v', buckets '2');
 CREATE FOREIGN TABLE ao_p1 PARTITION OF ao_part_b FOR VALUES FROM (0) TO (2000) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4', block_rows '100');
 CREATE FOREIGN TABLE ao_p2 (t text COLLATE "C", dropped int, n numeric(10,2), w bigint, v int, k int) SERVER bucketfdw OPTIONS (bucket_by 't', buckets '3', sort_by 't, w desc');
 ALTER FOREIGN TABLE ao_p2 DROP COLUMN dropped;

@@ -342,9 +342,9 @@ MakePieces(LeafReader *leaf)
 			piece->nslices = nslices;
 		}
 	}
-	/* of several tables the first one stands for all */
+	/* of several tables the first one with rows stands for all */
 	fingerprint = ((uint64) leaf->nruns << 32) ^ (uint64) leaf->npieces;
-	if (leaf->claim->before == 0)
+	if (leaf->claim->before == 0 && leaf->npieces > 0)
 		UnitSharedCheck(leaf->claim->shared, fingerprint << 1);
 }
 
