@@ -112,6 +112,6 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ScanFiguresAdd(&partitions, scan);
 		partitions.nsiblings = list_length(siblings);
 		if (llast(siblings) == plan)
-			ScanFiguresExplain(&partitions, es);
+			ScanFiguresExplain(&partitions, NULL, es);
 	}
 }

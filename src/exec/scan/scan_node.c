@@ -626,7 +626,7 @@ ScanFiguresAdd(ScanFigures *figures, const BucketScanState *scan)
 }
 
 void
-ScanFiguresExplain(const ScanFigures *figures, ExplainState *es)
+ScanFiguresExplain(const ScanFigures *figures, const OrderedScan *order, ExplainState *es)
 {
 	const char *scans = figures->nsiblings > 0 ?
 		psprintf(", in %d of %d partitions", figures->nscans, figures->nsiblings) : "";
@@ -641,6 +641,8 @@ ScanFiguresExplain(const ScanFigures *figures, ExplainState *es)
 		ExplainPropertyInteger("Buckets Read", NULL, figures->buckets_read, es);
 		ExplainPropertyInteger("Buckets Total", NULL, figures->buckets, es);
 	}
+	if (order != NULL)
+		OrderedScanExplain(order, es);
 	ExplainPropertyInteger("Blocks Read", NULL, figures->counters.blocks_read, es);
 	ExplainPropertyInteger("Blocks Skipped", NULL, figures->counters.blocks_skipped, es);
 	if (figures->quals)
@@ -657,8 +659,6 @@ ScanNodeExplain(BucketScanState *scan, ExplainState *es)
 	ScanFiguresAdd(&figures, scan);
 	if (!es->analyze || figures.nscans == 0)
 		return;
-	if (scan->order != NULL)
-		OrderedScanExplain(scan->order, es);
-	ScanFiguresExplain(&figures, es);
+	ScanFiguresExplain(&figures, scan->order, es);
 	UnitMeterExplain(&scan->queue.meter, es);
 }

@@ -105,9 +105,9 @@ typedef struct ScanFigures
 	LeafCounters counters;
 } ScanFigures;
 
-/* Add those of a scan, if it was executed; and the lines of EXPLAIN ANALYZE about them. */
+/* Add those of a scan, if it was executed; and the lines of EXPLAIN ANALYZE about them (order may be NULL). */
 extern void ScanFiguresAdd(ScanFigures *figures, const BucketScanState *scan);
-extern void ScanFiguresExplain(const ScanFigures *figures, ExplainState *es);
+extern void ScanFiguresExplain(const ScanFigures *figures, const OrderedScan *order, ExplainState *es);
 
 /* EXPLAIN lines of the node. */
 extern void ScanNodeExplain(BucketScanState *scan, ExplainState *es);
