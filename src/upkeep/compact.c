@@ -12,6 +12,8 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class_d.h"
 #include "compat.h"
 #include "exec/scan/leaf_reader.h"
 #include "format/file_format.h"
