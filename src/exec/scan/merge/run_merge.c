@@ -9,8 +9,8 @@
  * as a large one ends the batch.  After the next call, also one that returns
  * NULL, no column of the batch may be asked for.
  *
- * Of many runs whose order the images decide alone, no row is compared with
- * another: merge_window.c gives their rows.
+ * Of runs whose order the images decide alone, no row is compared with another:
+ * merge_window.c gives their rows.
  *
  * When the first rows are wanted soon (leaf->ramp), batches start small, and a
  * run's first block is not decoded before its first key, known from the
@@ -30,9 +30,6 @@
 
 /* a batch ends with the block that would make retired ones take more than this */
 #define RETIRED_BYTES (256 * 1024)
-
-/* from so many runs on, windows are faster than the heap */
-#define WINDOW_RUNS 4
 
 typedef struct HeapNode
 {
@@ -350,7 +347,7 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 	if (merge->nheap < 0)
 	{
 		merge->lazy = leaf->ramp > 0;
-		merge->windowed = merge->exact && !merge->lazy && leaf->ncursors >= WINDOW_RUNS;
+		merge->windowed = merge->exact && !merge->lazy;
 		merge->nheap = 0;
 		if (merge->windowed)
 			OpenWindow(leaf, merge);
