@@ -99,18 +99,23 @@ CREATE TABLE bucketfdw.delete_vectors (
 
 CREATE INDEX delete_vectors_relid_idx ON bucketfdw.delete_vectors (relid);
 
--- Writes too small for a file.
+-- Writes too small for a file: tuples of the table, with the types they were
+-- formed with.
 CREATE TABLE bucketfdw.inline_rows (
 	relid oid NOT NULL,
 	rowtype oid NOT NULL,
 	file_id bigint NOT NULL,			-- they are a file to whoever reads or deletes
-	spec_version integer NOT NULL,
-	bucket integer NOT NULL,			-- -1: rows of several
 	rows bigint NOT NULL,
 	data bytea NOT NULL
+) WITH (
+	-- they come and go; dead ones cost all readers
+	autovacuum_vacuum_scale_factor = 0,
+	autovacuum_vacuum_threshold = 1000,
+	toast.autovacuum_vacuum_scale_factor = 0,
+	toast.autovacuum_vacuum_threshold = 1000
 );
 
-CREATE INDEX inline_rows_relid_idx ON bucketfdw.inline_rows (relid, bucket);
+CREATE INDEX inline_rows_relid_idx ON bucketfdw.inline_rows (relid);
 
 -- What a column holds in files that were written before it was added.
 CREATE TABLE bucketfdw.missing_values (
@@ -434,7 +439,7 @@ CREATE VIEW bucketfdw.garbage AS
 COMMENT ON VIEW bucketfdw.garbage IS 'files of bucketed tables that wait for removal';
 COMMENT ON COLUMN bucketfdw.garbage.path IS 'relative to the data directory';
 COMMENT ON COLUMN bucketfdw.garbage.held_by
-	IS 'what may still need the file; null: nothing, the next write or cleanup() removes it';
+	IS 'what may still need the file; null: nothing, one of the next writes or cleanup() removes it';
 
 -- Not for direct use: the foreign tables of the wrapper, whatever its name and servers.
 CREATE VIEW bucketfdw.bucket_tables AS
@@ -445,6 +450,15 @@ CREATE VIEW bucketfdw.bucket_tables AS
 		JOIN pg_catalog.pg_proc p ON p.oid = w.fdwhandler
 		JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 	WHERE n.nspname = 'bucketfdw' AND p.proname = 'handler';
+
+-- Not for direct use: what stands inline, in no file.
+CREATE VIEW bucketfdw.inline_sizes AS
+	SELECT i.relid,
+		   pg_catalog.sum(i.rows)::pg_catalog.int8 AS rows,
+		   pg_catalog.sum(pg_catalog.octet_length(i.data))::pg_catalog.int8 AS bytes
+	FROM bucketfdw.inline_rows i
+		JOIN pg_catalog.pg_class c ON c.oid = i.relid AND c.reltype = i.rowtype
+	GROUP BY i.relid;
 
 CREATE VIEW bucketfdw.tables AS
 	WITH current_spec AS (
@@ -476,9 +490,9 @@ CREATE VIEW bucketfdw.tables AS
 		   s.spec_version,
 		   m.files,
 		   m.runs,
-		   m.rows + bucketfdw.waiting_rows(b.relid) AS rows,
-		   m.bytes,
-		   m.raw_bytes,
+		   m.rows + i.rows + bucketfdw.waiting_rows(b.relid) AS rows,
+		   m.bytes + i.bytes AS bytes,
+		   m.raw_bytes + i.bytes AS raw_bytes,
 		   COALESCE(p.spcname, d.spcname) AS tablespace,
 		   ARRAY(
 			   SELECT o.relid::pg_catalog.regclass
@@ -505,9 +519,16 @@ CREATE VIEW bucketfdw.tables AS
 			FROM bucketfdw.manifest f
 				JOIN pg_catalog.pg_class c ON c.oid = f.relid AND c.reltype = f.rowtype
 			WHERE f.relid = b.relid
-		) AS m;
+		) AS m
+		CROSS JOIN LATERAL (
+			SELECT COALESCE(pg_catalog.sum(z.rows), 0)::pg_catalog.int8 AS rows,
+				   COALESCE(pg_catalog.sum(z.bytes), 0)::pg_catalog.int8 AS bytes
+			FROM bucketfdw.inline_sizes z
+			WHERE z.relid = b.relid
+		) AS i;
 
 COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
+COMMENT ON COLUMN bucketfdw.tables.rows IS 'in files and in the catalog';
 COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';
 COMMENT ON COLUMN bucketfdw.tables.joins_with IS 'tables whose key can be joined with this one bucket by bucket';
 
@@ -558,7 +579,8 @@ REVOKE ALL ON FUNCTION bucketfdw.stat_reset() FROM PUBLIC;
 COMMENT ON FUNCTION bucketfdw.stat_reset()
 	IS 'forget what was counted of all bucketed tables of this database';
 
-GRANT SELECT ON bucketfdw.bucket_tables, bucketfdw.tables, bucketfdw.files, bucketfdw.garbage, bucketfdw.stat_tables TO PUBLIC;
+GRANT SELECT ON bucketfdw.bucket_tables, bucketfdw.tables, bucketfdw.files, bucketfdw.garbage, bucketfdw.stat_tables,
+	bucketfdw.inline_sizes TO PUBLIC;
 
 --
 -- Sizes
@@ -587,18 +609,25 @@ BEGIN
 			MESSAGE = format('"%s" is not a bucketed table', COALESCE((SELECT c.relname FROM pg_class c WHERE c.oid = rel), rel::text));
 	END IF;
 	RETURN (SELECT COALESCE(sum(bucketfdw.page_bytes(f.bytes)), 0) FROM bucketfdw.files f WHERE f.relid = ANY (tables))
-		+ (SELECT COALESCE(sum(bucketfdw.page_bytes(g.bytes)), 0) FROM bucketfdw.garbage g WHERE g.relid = ANY (tables));
+		+ (SELECT COALESCE(sum(bucketfdw.page_bytes(g.bytes)), 0) FROM bucketfdw.garbage g WHERE g.relid = ANY (tables))
+		+ (SELECT COALESCE(sum(i.bytes), 0) FROM bucketfdw.inline_sizes i WHERE i.relid = ANY (tables));
 END
 $$;
 
 COMMENT ON FUNCTION bucketfdw.table_size(regclass)
-	IS 'bytes on disk of a bucketed table, files waiting for removal included';
+	IS 'bytes on disk of a bucketed table, files waiting for removal and rows in the catalog included';
 
 CREATE FUNCTION bucketfdw.database_size() RETURNS bigint
 	LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 	AS $$
-	SELECT (COALESCE(pg_catalog.sum(bucketfdw.page_bytes(b.bytes)), 0))::pg_catalog.int8
-	FROM (SELECT f.bytes FROM bucketfdw.files f UNION ALL SELECT g.bytes FROM bucketfdw.garbage g) AS b
+	SELECT (COALESCE(pg_catalog.sum(b.bytes), 0))::pg_catalog.int8
+	FROM (
+		SELECT bucketfdw.page_bytes(f.bytes) FROM bucketfdw.files f
+		UNION ALL
+		SELECT bucketfdw.page_bytes(g.bytes) FROM bucketfdw.garbage g
+		UNION ALL
+		SELECT i.bytes FROM bucketfdw.inline_sizes i
+	) AS b (bytes)
 $$;
 
 COMMENT ON FUNCTION bucketfdw.database_size()

@@ -100,10 +100,13 @@ SELECT q, same(q), nodes(q) ~ '^BucketAggregate' batches FROM unnest(ARRAY[
 	'SELECT sum(i8), avg(i4), sum(k + 1), max(t) FROM c_b',
 	'SELECT count(c_b) FROM c_b']) q;
 -- errors are core's
+-- each in a run of its own: the error depends on the order
+SET bucketfdw.inline_limit = 0;
 CREATE FOREIGN TABLE over_b (k int, f8 float8) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '1');
 INSERT INTO over_b VALUES (1, 1e308), (2, 1e308), (3, 1e308);
 SELECT sum(f8) FROM over_b;
 INSERT INTO over_b VALUES (0, 'Infinity');
+RESET bucketfdw.inline_limit;
 SELECT sum(f8), count(*) FROM over_b;
 SET bucketfdw.enable_bucketagg = off;
 SELECT sum(f8), count(*) FROM over_b;

@@ -1,4 +1,6 @@
 -- The catalog, the inspection functions, verify, and who may do what.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE SCHEMA cat;

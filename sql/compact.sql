@@ -1,4 +1,6 @@
 -- Compaction: small runs of each bucket become one.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 \set VERBOSITY terse
 SET search_path = public;
 
@@ -143,6 +145,7 @@ ROLLBACK;
 CREATE FUNCTION in_a_function() RETURNS void LANGUAGE plpgsql AS $$ BEGIN CALL bucketfdw.compact('held'); END $$;
 SELECT in_a_function();
 \c -
+SET bucketfdw.inline_limit = 0;
 SET search_path = public;
 \set VERBOSITY terse
 SELECT 1 AS one \; CALL bucketfdw.compact('held');

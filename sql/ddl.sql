@@ -1,4 +1,6 @@
 -- What DDL does to bucketed tables: options, columns, constraints, partitions.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE SCHEMA ddl;

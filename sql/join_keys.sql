@@ -1,4 +1,6 @@
 -- Key classes, several key columns, bucket counts, duplicates.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 
 -- every class, joined with itself under all pairs of counts
 CREATE FUNCTION class_join(coltype text, expr text) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,4 +1,6 @@
 -- Files from birth to removal: commit, rollback, savepoints, TRUNCATE, DROP, sweep.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE SCHEMA life;

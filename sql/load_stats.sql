@@ -1,4 +1,6 @@
 -- Estimates before the first ANALYZE, from what loading saw.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 \set ECHO queries
 SET client_min_messages = warning;
 CREATE SCHEMA load_stats;
@@ -96,6 +98,7 @@ SELECT close('SELECT * FROM t WHERE status = ''new'''), close('SELECT * FROM t W
 	   close('SELECT customer FROM t GROUP BY customer', 1.5);
 -- another session sees the same
 \c -
+SET bucketfdw.inline_limit = 0;
 SET search_path = load_stats, public;
 SELECT close('SELECT * FROM t WHERE status = ''new'''), close('SELECT customer FROM t GROUP BY customer', 1.5);
 
@@ -207,6 +210,7 @@ RESET ROLE;
 SET client_min_messages = warning;
 
 \c -
+SET bucketfdw.inline_limit = 0;
 SET client_min_messages = warning;
 DROP SCHEMA load_stats CASCADE;
 DROP ROLE regress_load_stats;

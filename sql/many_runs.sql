@@ -1,4 +1,6 @@
 -- Merges of many runs: windows of sorted images, and the heap for NULLs and the greatest key.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 SET client_min_messages = warning;
 SET search_path = public;
 CREATE TABLE mr_a_h (k bigint, v int);

@@ -1,4 +1,6 @@
 -- Integers with numerics as keys: one hash, one order.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 SET bucketfdw.enable_routing = off;	-- both sides are bucketed, or it is another join
 CREATE TABLE s_h (k smallint, v int);
 CREATE TABLE i_h (k int, v int);

@@ -1,4 +1,6 @@
 -- Scans in the order of the key: all buckets merged.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 SET bucketfdw.verify_order = on;
 SET jit = off;
 -- The query's rows in their order, against heap: bucket plans on and off, sorts made dear, pruning off.

@@ -1,4 +1,6 @@
 -- Another number of buckets, key, order or compression for a table that has rows.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 \set VERBOSITY terse
 SET search_path = public;
 

@@ -1,4 +1,6 @@
 -- Damaged and missing files: verify() names them, bucketfdw.ignore_damaged_files reads the rest, forget_file() gives them up.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 \set SHOW_CONTEXT never
 SET client_min_messages = error;	-- warnings name paths
 CREATE SCHEMA rescue;

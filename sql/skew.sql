@@ -1,5 +1,7 @@
 -- Large bucket groups are cut into units by key, hot keys into slices: the answers stay the same.
 -- a: half of all rows have one key, a fifth none; b: duplicates of all keys, hot ones too; several runs each
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 CREATE TABLE a_h (k int, v int, t text);
 INSERT INTO a_h SELECT CASE WHEN i % 5 = 0 THEN NULL WHEN i % 2 = 0 THEN 7 WHEN i % 11 = 0 THEN 300 ELSE i % 450 END, i, 't' || i % 50 FROM generate_series(1, 900) i;
 CREATE TABLE b_h (k bigint, w int);

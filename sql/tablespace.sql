@@ -1,4 +1,6 @@
 -- Tablespaces: where a table is put, what moving it does to its files.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 SET client_min_messages = warning;
 SET allow_in_place_tablespaces = on;
 CREATE SCHEMA space;

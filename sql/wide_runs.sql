@@ -1,4 +1,6 @@
 -- Merges of many runs with wide rows: what their blocks take is bounded.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 SET client_min_messages = warning;
 SET search_path = public;
 CREATE TABLE mw_a_h (g int, k bigint, s text, t text);
@@ -31,6 +33,7 @@ SELECT relid, runs FROM bucketfdw.tables WHERE relid::text ~ '^mw_' ORDER BY 1;
 
 -- the most memory a session of its own ever had, in kB: the blocks of all runs have 40 MB
 \c -
+SET bucketfdw.inline_limit = 0;
 SET max_parallel_workers_per_gather = 0;
 SET work_mem = '1MB';
 SET jit = off;

@@ -1,4 +1,6 @@
 -- Whatever becomes of the wrapper, its handler, the server or the owner: the rows of a table that exists are kept.
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 CREATE SCHEMA changed;
 SET search_path = changed, public;
 

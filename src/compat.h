@@ -31,6 +31,13 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BfAttributeIsVirtual(att) (false)
 #endif
 
+/* 18 leaves room before the tuple if asked to */
+#if PG_VERSION_NUM >= 180000
+#define BfHeapFormMinimalTuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls, 0)
+#else
+#define BfHeapFormMinimalTuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls)
+#endif
+
 /* a hint that memory will soon be read */
 #if defined(__GNUC__)
 #define BfPrefetch(ptr) __builtin_prefetch(ptr)

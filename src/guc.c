@@ -21,6 +21,7 @@ bool		bf_verify_order = false;
 bool		bf_ignore_damaged_files = false;
 int			bf_debug_unit_rows = 0;
 int			bf_default_buckets = 64;
+int			bf_inline_limit = 16 * 1024;
 int			bf_min_free_space = 1024;
 int			bf_max_counted_tables = 1000;
 
@@ -69,6 +70,12 @@ GucInit(void)
 							 "For rescue: each is a warning, and its rows are not there. All files of a table are read and checked first.",
 							 &bf_ignore_damaged_files,
 							 false, PGC_SUSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("bucketfdw.inline_limit",
+							"Size up to which what a transaction writes to a table makes no file but waits in the catalog, 0 for none.",
+							"Such writes become files together.",
+							&bf_inline_limit,
+							16 * 1024, 0, 1024 * 1024,
+							PGC_USERSET, GUC_UNIT_BYTE, NULL, NULL, NULL);
 	DefineCustomBoolVariable("bucketfdw.log_rejections",
 							 "Logs joins and aggregations of bucketed tables that do not use buckets, and why.",
 							 "Each is logged once per statement text and session.",

@@ -15,6 +15,7 @@ extern bool bf_verify_order;	/* bucketfdw.verify_order */
 extern bool bf_ignore_damaged_files;	/* bucketfdw.ignore_damaged_files */
 extern int	bf_debug_unit_rows; /* bucketfdw.debug_unit_rows; 0: not set */
 extern int	bf_default_buckets; /* bucketfdw.default_buckets */
+extern int	bf_inline_limit;	/* bucketfdw.inline_limit, bytes; 0: nothing is inline */
 extern int	bf_min_free_space;	/* bucketfdw.min_free_space, MB */
 
 extern int	bf_max_counted_tables;	/* bucketfdw.max_counted_tables */

@@ -10,7 +10,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('template');
 $node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', 'bucketfdw.min_free_space = 0');
+$node->append_conf('postgresql.conf', "bucketfdw.min_free_space = 0\nbucketfdw.inline_limit = 0");
 $node->start;
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -27,6 +27,9 @@ $node->safe_psql('original', q{
 	INSERT INTO u SELECT i, 'v' FROM generate_series(1, 100) i;
 	TRUNCATE t;
 	INSERT INTO t SELECT i, 'v' FROM generate_series(1, 100) i;
+	CREATE FOREIGN TABLE small (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
+	SET bucketfdw.inline_limit = '16kB';
+	INSERT INTO small VALUES (1, 'one');
 });
 my @files = on_disk($node, 'original');
 my $rows = digests($node, 'original');
@@ -44,6 +47,7 @@ for my $sql ('SELECT count(*) FROM t', 'SELECT * FROM t WHERE k = 1', 'SELECT co
 is($node->safe_psql('copy_wal_log', q{SELECT string_agg(problem || ' ' || (detail ~ 'wal_log')::text, ',') FROM bucketfdw.verify()}),
 	'missing file true,missing file true,missing file true', 'wal_log: verify gives rows');
 is($node->safe_psql('copy_wal_log', 'SELECT count(*) FROM empty'), '0', 'wal_log: an empty table is empty');
+is($node->safe_psql('copy_wal_log', 'TABLE small'), '1|one', 'wal_log: rows in the catalog are there');
 is($node->safe_psql('copy_wal_log', 'SET bucketfdw.ignore_damaged_files = on; SELECT count(*) FROM t JOIN u USING (k)'), '0',
 	'wal_log: without the missing files no row is there');
 is($node->safe_psql('copy_wal_log', q{SELECT sum(bucketfdw.forget_file(relid, path)) FROM bucketfdw.files WHERE relid = 'u'::regclass}),

@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('full');
 $node->init;
-$node->append_conf('postgresql.conf', 'bucketfdw.min_free_space = 0');
+$node->append_conf('postgresql.conf', "bucketfdw.min_free_space = 0\nbucketfdw.inline_limit = 0");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION bucketfdw;

@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('uninstall');
 $node->init;
-$node->append_conf('postgresql.conf', 'bucketfdw.min_free_space = 0');
+$node->append_conf('postgresql.conf', "bucketfdw.min_free_space = 0\nbucketfdw.inline_limit = 0");
 $node->start;
 my $tables = q{
 	CREATE FOREIGN TABLE t (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');

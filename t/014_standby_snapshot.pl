@@ -11,7 +11,7 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
 # vacuum would raise conflicts of its own
-$node->append_conf('postgresql.conf', "bucketfdw.min_free_space = 0\nautovacuum = off");
+$node->append_conf('postgresql.conf', "bucketfdw.min_free_space = 0\nbucketfdw.inline_limit = 0\nautovacuum = off");
 $node->start;
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');

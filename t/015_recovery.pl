@@ -11,6 +11,7 @@ my $node = PostgreSQL::Test::Cluster->new('recovery');
 $node->init(allows_streaming => 1, extra => ['--data-checksums']);
 $node->append_conf('postgresql.conf', q{
 bucketfdw.min_free_space = 0
+bucketfdw.inline_limit = 0
 max_prepared_transactions = 10
 checkpoint_timeout = 1h
 max_wal_size = 4GB

@@ -11,6 +11,7 @@ my $node = PostgreSQL::Test::Cluster->new('drops');
 $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 bucketfdw.min_free_space = 0
+bucketfdw.inline_limit = 0
 checkpoint_timeout = 1h
 max_wal_size = 4GB
 autovacuum = off

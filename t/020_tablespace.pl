@@ -11,6 +11,7 @@ my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 bucketfdw.min_free_space = 0
+bucketfdw.inline_limit = 0
 allow_in_place_tablespaces = on
 autovacuum = off
 });

@@ -102,7 +102,7 @@ sub upgrade
 	}
 
 	my $way = $mode eq 'swap' ? '--link' : "--$mode";
-	my $files = $space ? 6 : 4;
+	my $files = $space ? 4 : 2; # the 100 rows stand in the catalog
 	script_says(0, qr/^$files files of bucketed tables brought, 0 were there/, "$name: the step", $old->data_dir, $new->data_dir, $way);
 	script_says(0, qr/^0 files of bucketed tables brought, $files were there/, "$name: repeated", $old->data_dir, $new->data_dir, $way);
 	$new->start;
@@ -132,7 +132,7 @@ script_says(1, qr/left alone: "\Q$target\E" is another file/, 'another file is l
 # an interrupted copy leaves no file under the name
 unlink $target;
 append_to_file("$target.bucketfdw", 'half of it');
-script_says(0, qr/^1 files of bucketed tables brought, 3 were there/, 'after an interruption', $old->data_dir, $new->data_dir);
+script_says(0, qr/^1 files of bucketed tables brought, 1 were there/, 'after an interruption', $old->data_dir, $new->data_dir);
 ok(!-e "$target.bucketfdw" && -s $target == -s $file, 'the file is whole');
 
 # folders as pg_upgrade makes them: tablespaces, later segments, what --swap puts aside

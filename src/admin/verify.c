@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "format/read/reader.h"
 #include "funcapi.h"
+#include "load/inline_rows.h"
 #include "miscadmin.h"
 #include "storage/damaged.h"
 #include "storage/file_store.h"
@@ -295,6 +296,15 @@ VerifyFile(VerifyState *state, const ManifestFile *file, bool quick)
 	MemoryContextReset(state->file_cxt);
 }
 
+/* Attempt's work */
+static void
+ReadInlineRows(void *arg)
+{
+	VerifyState *state = arg;
+
+	InlineAdd(state->manifest, GetActiveSnapshot(), false);
+}
+
 static void
 VerifyTable(VerifyState *state, Relation rel, bool quick)
 {
@@ -314,6 +324,13 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 	{
 		CHECK_FOR_INTERRUPTS();
 		VerifyFile(state, &state->manifest->files[i], quick);
+	}
+	if (!quick)
+	{
+		state->path = "bucketfdw.inline_rows";
+		PushActiveSnapshot(snapshot);
+		(void) Attempt(state, -1, -1, ReadInlineRows);
+		PopActiveSnapshot();
 	}
 
 	/* until the files are read: the snapshot keeps dead ones on disk */

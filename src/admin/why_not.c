@@ -14,6 +14,7 @@
 #include "compat.h"
 #include "executor/executor.h"
 #include "funcapi.h"
+#include "load/load.h"
 #include "nodes/nodeFuncs.h"
 #include "plan/why/plan_report.h"
 #include "plan/why/reasons.h"
@@ -91,7 +92,7 @@ AddBucketed(Oid relid, ComparedTable *table)
 {
 	Relation	rel = relation_open(relid, NoLock);
 	BucketSpec *spec = TableOptionsGet(rel)->spec;
-	Manifest   *manifest = ManifestRead(relid, GetActiveSnapshot());
+	Manifest   *manifest = LoadManifestSizes(relid, GetActiveSnapshot(), false);
 	int			buckets = ManifestBuckets(manifest);
 
 	relation_close(rel, NoLock);

@@ -64,7 +64,7 @@ HasRows(Oid relid)
 {
 	LoadSealTable(relid);
 	CommandCounterIncrement();
-	return ManifestHasFiles(relid);
+	return ManifestHasRows(relid);
 }
 
 void

@@ -9,7 +9,6 @@
 #include "load/progress.h"
 #include "rows/spill.h"
 #include "storage/manifest.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -20,7 +19,7 @@
 #define MAX_PARTIAL_RUNS 8
 
 /* sets that wait are merged with the next ones that have so few rows, or no more than so many times as many */
-#define SMALL_SET_ROWS 256
+#define SMALL_SET_ROWS 32
 #define SET_GROWTH 4
 
 LoadTransaction bf_load;
@@ -67,62 +66,6 @@ LoadNoteStatement(void)
 	}
 }
 
-static void
-RelcacheCallback(Datum arg, Oid relid)
-{
-	ListCell   *lc;
-
-	foreach(lc, bf_load.tables)
-	{
-		LoadTable  *table = lfirst(lc);
-
-		if (relid == InvalidOid || table->relid == relid)
-		{
-			table->valid = false;
-			table->invalidated = true;
-		}
-	}
-}
-
-/* The current layout of a table, shared by all its sets while it stays the same. */
-static RowLayout *
-GetLayout(Relation rel)
-{
-	Oid			relid = RelationGetRelid(rel);
-	LoadTable  *table = NULL;
-	TableOptions *options;
-	MemoryContext oldcxt;
-	ListCell   *lc;
-
-	foreach(lc, bf_load.tables)
-	{
-		table = lfirst(lc);
-		if (table->relid == relid)
-			break;
-		table = NULL;
-	}
-	if (table && table->valid)
-		return table->layout;
-
-	oldcxt = MemoryContextSwitchTo(bf_load.cxt);
-	if (table == NULL)
-	{
-		table = palloc0(sizeof(LoadTable));
-		table->relid = relid;
-		bf_load.tables = lappend(bf_load.tables, table);
-	}
-	MemoryContextSwitchTo(oldcxt);
-
-	table->invalidated = false;
-	options = TableOptionsGet(rel);
-	MemoryContextSwitchTo(bf_load.cxt);
-	if (table->layout == NULL || !RowLayoutMatches(table->layout, RelationGetDescr(rel), options))
-		table->layout = RowLayoutCreate(relid, RelationGetDescr(rel), options);
-	table->valid = !table->invalidated;
-	MemoryContextSwitchTo(oldcxt);
-	return table->layout;
-}
-
 static LoadState *
 NewState(RowLayout *layout, bool detached)
 {
@@ -162,7 +105,7 @@ LoadBegin(Relation rel, int budget_kb)
 
 	BeginTransaction(budget_kb);
 	LoadNoteStatement();
-	layout = GetLayout(rel);
+	layout = LoadGetLayout(rel);
 	state = LoadFindState(GetCurrentSubTransactionId(), layout);
 	if (state == NULL)
 	{
@@ -405,10 +348,4 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 		MemoryContextReset(bf_load.scratch);
 	if (unlikely(RowPoolIsFull(&bf_load.pool)))
 		Spill();
-}
-
-void
-LoadRowsInit(void)
-{
-	CacheRegisterRelcacheCallback(RelcacheCallback, (Datum) 0);
 }

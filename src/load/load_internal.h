@@ -12,14 +12,12 @@
 #include "storage/file_image.h"
 #include "utils/timestamp.h"
 
-/* The layout of a table as of the last look at it. */
-typedef struct LoadTable
+/* What is true of a table as long as its layout is. */
+typedef struct LoadKnown
 {
-	Oid			relid;
-	bool		valid;			/* layout is up to date */
-	bool		invalidated;	/* while it was looked at */
-	RowLayout  *layout;
-} LoadTable;
+	bool		recorded;		/* the spec stands in the catalog */
+	bool		no_row_types;	/* no column has a composite type inside */
+} LoadKnown;
 
 struct LoadState
 {
@@ -65,12 +63,12 @@ typedef struct LoadTransaction
 	MemoryContext cxt;			/* NULL: nothing loaded yet */
 	MemoryContext scratch;		/* detoasted values of one row */
 	RowPool		pool;
-	List	   *tables;			/* LoadTable */
 	dlist_head	states;			/* LoadState, those of inner subtransactions first */
 	dlist_head	consumed;		/* ConsumedSet */
 	uint64		last_id;		/* given to a set */
 	List	   *images;			/* WaitingImage */
-	List	   *sealed;			/* Oids of tables that have been written to */
+	List	   *sealed;			/* Oids of tables that have got files */
+	List	   *inlined;		/* Oids of tables that have got inline rows */
 	TimestampTz statement;		/* the client's statement we saw last */
 	CommandId	statement_cid;	/* its first command we know of */
 	CommandId	counted_cid;	/* the outermost command that brings rows; InvalidCommandId: none */
@@ -91,9 +89,14 @@ typedef struct PendingSet
 	RowSet	   *set;
 } PendingSet;
 
+/* load_layout.c */
+extern RowLayout *LoadGetLayout(Relation rel);
+extern LoadKnown *LoadGetKnown(const RowLayout *layout);
+extern void LoadLayoutsAtEnd(bool commit);
+extern void LoadLayoutsInit(void);
+
 /* load.c */
 extern void LoadDropImages(const RowSet *set);
-extern void LoadRowsInit(void);
 extern void LoadNoteStatement(void);
 extern LoadState *LoadFindState(SubTransactionId subid, const RowLayout *layout);
 extern void LoadTakeOut(LoadState *state, RowSet *set);

@@ -12,6 +12,7 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "load/inline_rows.h"
 #include "load/load_internal.h"
 #include "load/progress.h"
 #include "miscadmin.h"
@@ -242,8 +243,8 @@ TakeGroup(List *pending, SetGroup *group)
 	return pending;
 }
 
-/* Seal a group as one write, or as many as FindBorders says. */
-static void
+/* Seal a group as one write, or as many as FindBorders says; were files written? */
+static bool
 SealGroup(const SetGroup *group, bool divide)
 {
 	/* the table is locked since its rows came */
@@ -266,7 +267,8 @@ SealGroup(const SetGroup *group, bool divide)
 		for (int i = 0; i < nwrites; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			SealSets(rel, group->sets, group->nsets, borders[i], borders[i + 1], &counters);
+			if (!InlineSeal(group->sets, group->nsets, borders[i], borders[i + 1], &counters))
+				SealSets(rel, group->sets, group->nsets, borders[i], borders[i + 1], &counters);
 		}
 		relation_close(rel, NoLock);
 	}
@@ -280,6 +282,7 @@ SealGroup(const SetGroup *group, bool divide)
 		p->state->sealed = counters;
 		Consume(p->state, p->set);
 	}
+	return counters.files > 0;
 }
 
 /*
@@ -301,11 +304,15 @@ LoadSealPending(List *pending, bool divide)
 	{
 		SetGroup	group;
 		MemoryContext list;
+		bool		files;
 
 		pending = TakeGroup(pending, &group);
-		SealGroup(&group, divide);
+		files = SealGroup(&group, divide);
 		list = MemoryContextSwitchTo(bf_load.cxt);
-		bf_load.sealed = list_append_unique_oid(bf_load.sealed, group.layout->relid);
+		if (files)
+			bf_load.sealed = list_append_unique_oid(bf_load.sealed, group.layout->relid);
+		else
+			bf_load.inlined = list_append_unique_oid(bf_load.inlined, group.layout->relid);
 		MemoryContextSwitchTo(list);
 	}
 	MemoryContextSwitchTo(old);

@@ -13,6 +13,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "common/pg_prng.h"
+#include "load/inline_rows.h"
 #include "load/load_internal.h"
 #include "load/progress.h"
 #include "rows/spill.h"
@@ -20,21 +22,26 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+/* one of so many writes without a file looks what there is */
+#define LOOK_EVERY 256
+
 /* Forget the transaction; memory goes with its context. */
 static void
 EndTransaction(bool commit)
 {
 	LoadForgetImages(commit);
+	LoadLayoutsAtEnd(commit);
 	SpillForget();
 	memset(&bf_load, 0, sizeof(bf_load));
 }
 
 /*
  * Seal what waits, each table as one write: no snapshot is used after this.
- * A table that was written to gives back the space of files that nobody needs.
+ * A table that got files, and now and then one that did not, gives back the
+ * space of those that nobody needs.
  */
 static void
-PreCommit(void)
+PreCommit(bool prepare)
 {
 	bool		pushed = false;
 	ListCell   *lc;
@@ -45,6 +52,16 @@ PreCommit(void)
 		pushed = true;
 	}
 	LoadSealPending(LoadPendingSets(InvalidOid), false);
+	foreach(lc, bf_load.inlined)
+	{
+		if (pg_prng_uint64_range(&pg_global_prng_state, 1, LOOK_EVERY) > 1)
+			continue;
+		bf_load.sealed = list_append_unique_oid(bf_load.sealed, lfirst_oid(lc));
+
+		/* a prepared transaction would keep the lock */
+		if (!prepare)
+			InlineFlushLarge(lfirst_oid(lc));
+	}
 	foreach(lc, bf_load.sealed)
 	{
 		CommandCounterIncrement();
@@ -54,6 +71,7 @@ PreCommit(void)
 	if (pushed)
 		PopActiveSnapshot();
 	bf_load.sealed = NIL;
+	bf_load.inlined = NIL;
 
 	/* the resource owner would complain about files left open */
 	while (!dlist_is_empty(&bf_load.states))
@@ -85,15 +103,14 @@ LoadAtXactEvent(XactEvent event)
 			bf_load_committing = true;
 			if (bf_load.cxt == NULL)
 				break;
-			PreCommit();
+			PreCommit(event == XACT_EVENT_PRE_PREPARE);
 			break;
 		case XACT_EVENT_COMMIT:
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_ABORT:
 			bf_load_committing = false;
 			ProgressEnd();
-			if (bf_load.cxt != NULL)
-				EndTransaction(event != XACT_EVENT_ABORT);
+			EndTransaction(event != XACT_EVENT_ABORT);
 			break;
 		default:
 			break;
@@ -236,7 +253,10 @@ AtSubXactEvent(SubXactEvent event, SubTransactionId subid, SubTransactionId pare
 		if (event == SUBXACT_EVENT_COMMIT_SUB)
 			SubCommit(subid, parent);
 		else if (event == SUBXACT_EVENT_ABORT_SUB)
+		{
 			SubAbort(subid);
+			LoadLayoutsAtEnd(false);
+		}
 	}
 	StoreAtSubXactEvent(event);
 }
@@ -246,6 +266,6 @@ LoadInit(void)
 {
 	RegisterXactCallback(AtXactEvent, NULL);
 	RegisterSubXactCallback(AtSubXactEvent, NULL);
-	LoadRowsInit();
+	LoadLayoutsInit();
 	LoadHooksInit();
 }

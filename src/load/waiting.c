@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "guc.h"
+#include "load/inline_rows.h"
 #include "load/load_internal.h"
 #include "storage/damaged.h"
 
@@ -98,6 +99,7 @@ LoadManifest(Oid relid, Snapshot snapshot)
 {
 	Manifest   *manifest = ManifestRead(relid, snapshot);
 
+	InlineAdd(manifest, snapshot, false);
 	AddWaiting(manifest, snapshot);
 	return manifest;
 }
@@ -109,6 +111,7 @@ LoadManifestToRead(Oid relid, Snapshot snapshot)
 
 	if (bf_ignore_damaged_files)
 		ManifestLeaveOutDamaged(manifest);
+	InlineAdd(manifest, snapshot, false);
 	AddWaiting(manifest, snapshot);
 	return manifest;
 }
@@ -138,6 +141,7 @@ LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats)
 	CommandId	before = SeenBefore(snapshot);
 	ListCell   *lc;
 
+	InlineAddSizes(manifest, snapshot, with_stats);
 	foreach(lc, SeenSets(relid, before))
 	{
 		RowSet	   *set = lfirst(lc);

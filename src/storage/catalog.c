@@ -177,7 +177,7 @@ CatalogDeform(Relation rel, HeapTuple tuple, Datum *values, int natts)
 bool
 CatalogNamesTable(Oid relid)
 {
-	static const char *const tables[] = {"spec", "manifest"};
+	static const char *const tables[] = {"spec", "manifest", "inline_rows"};
 	Oid			rowtype = get_rel_type_id(relid);
 	bool		found = false;
 
@@ -187,7 +187,7 @@ CatalogNamesTable(Oid relid)
 		HeapTuple	tuple;
 		Datum		values[Anum_spec_rowtype];
 
-		/* both tables begin with the same two columns */
+		/* all begin with the same two columns */
 		CatalogScanBegin(&scan, tables[i], AccessShareLock, relid, NULL);
 		while (!found && (tuple = CatalogScanNext(&scan)) != NULL)
 		{

@@ -67,6 +67,14 @@
 #define Anum_dead_deleted_at		8
 #define Natts_dead					8
 
+/* columns of bucketfdw.inline_rows */
+#define Anum_inline_relid			1
+#define Anum_inline_rowtype			2
+#define Anum_inline_file_id			3
+#define Anum_inline_rows			4
+#define Anum_inline_data			5
+#define Natts_inline				5
+
 /* A scan of one catalog table, or of its rows of one relid. */
 typedef struct CatalogScan
 {
@@ -77,7 +85,7 @@ typedef struct CatalogScan
 } CatalogScan;
 
 /*
- * Begin a scan of "manifest", "spec" or "dead_files" under the given snapshot;
+ * Begin a scan of "manifest", "spec", "dead_files" or "inline_rows" under the given snapshot;
  * NULL means the latest one.  relid InvalidOid reads all rows.  The
  * snapshot is the active one until the scan ends, so that toasted values can
  * be read.
@@ -141,6 +149,9 @@ extern void CatalogSetSpec(const BucketSpec *spec, Datum *values, int first);
 /* The newest spec row of a table and its version; NULL when there is none. */
 extern BucketSpec *SpecNewest(Oid relid, int *version);
 
+/* The newest that a snapshot sees. */
+extern BucketSpec *SpecSeen(Oid relid, Snapshot snapshot);
+
 /*
  * Version of a spec of a table: that of the newest row when it is equal, else
  * a row is written; spec rows that an older table of this oid left are removed
@@ -184,7 +195,10 @@ extern void DeadFilesInsert(Oid relid, const Datum *manifest_values);
 extern FileLocator ManifestLocator(const Datum *values);
 extern FileLocator DeadFileLocator(const Datum *values);
 
-/* Does a row of the table as it is now, of its row type, stand in the spec or the manifest? */
+/* inline_catalog.c: the part of ManifestDelete that is about rows in no file. */
+extern void InlineDelete(Oid relid, bool all);
+
+/* Does a row of the table as it is now, of its row type, stand in the spec, the manifest or among the inline rows? */
 extern bool CatalogNamesTable(Oid relid);
 
 #endif							/* BF_CATALOG_H */

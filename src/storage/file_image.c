@@ -209,6 +209,8 @@ ImagesEnd(bool commit)
 {
 	dlist_iter	iter;
 
+	if (dlist_is_empty(&images))
+		return;
 	/* their memory goes with the transaction's */
 	dlist_foreach(iter, &images)
 	{

@@ -13,6 +13,7 @@
 #include "storage/catalog.h"
 #include "storage/file_store.h"
 #include "storage/grow.h"
+#include "storage/inline_catalog.h"
 #include "storage/manifest.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -339,6 +340,8 @@ ManifestCheckReplaced(Relation rel, uint64 file_id)
 		for (int i = 0; i < now->nfiles; i++)
 			if (now->files[i].file_id == file_id)
 				return;
+		if (InlineIsThere(RelationGetRelid(rel), (int64) file_id))
+			return;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -353,13 +356,17 @@ ManifestCheckNothingNew(Oid relid)
 {
 	Manifest   *seen;
 	Manifest   *now;
+	int64	   *ids[2];
+	int64		nids[2];
 	bool		same;
 
 	if (!IsolationUsesXactSnapshot())
 		return;
 	CommandCounterIncrement();
 	seen = ManifestRead(relid, GetTransactionSnapshot());
+	ids[0] = InlineIds(relid, GetTransactionSnapshot(), &nids[0]);
 	now = ManifestRead(relid, GetLatestSnapshot());
+	ids[1] = InlineIds(relid, GetLatestSnapshot(), &nids[1]);
 	same = seen->nfiles == now->nfiles;
 	for (int i = 0; same && i < seen->nfiles; i++)
 	{
@@ -369,6 +376,7 @@ ManifestCheckNothingNew(Oid relid)
 			found = seen->files[i].file_id == now->files[j].file_id;
 		same = found;
 	}
+	same = same && nids[0] == nids[1] && memcmp(ids[0], ids[1], nids[0] * sizeof(int64)) == 0;
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -561,6 +569,7 @@ ManifestDelete(Oid relid, bool all, bool drop)
 	MemoryContextSwitchTo(old);
 	CatalogScanEnd(&scan);
 	MemoryContextDelete(row_cxt);
+	InlineDelete(relid, all);
 	CommandCounterIncrement();
 	return found;
 }
@@ -680,18 +689,19 @@ DeadFilesDelete(Oid relid)
 }
 
 /* With SnapshotSelf: for a serializable transaction it must not count as a read of the table. */
-bool
-ManifestHasFiles(Oid relid)
+static bool
+HasCatalogRow(Oid relid, const char *table, const char *index)
 {
 	Oid			rowtype = get_rel_type_id(relid);
-	Relation	rel = table_open(BucketCatalogOid("manifest"), AccessShareLock);
+	Relation	rel = table_open(BucketCatalogOid(table), AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	bool		found = false;
 
+	/* relid and rowtype are the first columns of every table */
 	ScanKeyInit(&key, Anum_manifest_relid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-	scan = systable_beginscan(rel, BucketCatalogOid("manifest_relid_idx"), true, SnapshotSelf, 1, &key);
+	scan = systable_beginscan(rel, BucketCatalogOid(index), true, SnapshotSelf, 1, &key);
 	while (!found && (tuple = systable_getnext(scan)) != NULL)
 	{
 		bool		isnull;
@@ -702,6 +712,13 @@ ManifestHasFiles(Oid relid)
 	systable_endscan(scan);
 	table_close(rel, NoLock);
 	return found;
+}
+
+bool
+ManifestHasRows(Oid relid)
+{
+	return HasCatalogRow(relid, "manifest", "manifest_relid_idx") ||
+		HasCatalogRow(relid, "inline_rows", "inline_rows_relid_idx");
 }
 
 int64

@@ -165,8 +165,8 @@ extern void ManifestCheckNothingNew(Oid relid);
  */
 extern void ManifestMove(Relation rel, Oid tablespace);
 
-/* true if the latest snapshot sees at least one file of the table. */
-extern bool ManifestHasFiles(Oid relid);
+/* true if the latest snapshot sees at least one file of the table, or rows that are inline. */
+extern bool ManifestHasRows(Oid relid);
 
 /*
  * The effective options of a table of ours: parsed from the options; names

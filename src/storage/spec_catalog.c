@@ -173,9 +173,9 @@ TableOptionsGet(Relation rel)
 							 RelationGetRelationName(rel), bf_default_buckets);
 }
 
-/* The newest spec row, or the newest that has this spec; *tablespace is that of it. */
+/* The newest spec row that a snapshot sees, or the newest that has this spec; *tablespace is that of it. */
 static BucketSpec *
-NewestRow(Oid relid, const BucketSpec *wanted, int *version, Oid *tablespace)
+NewestRow(Oid relid, const BucketSpec *wanted, Snapshot snapshot, int *version, Oid *tablespace)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw spec row", ALLOCSET_SMALL_SIZES);
@@ -190,7 +190,7 @@ NewestRow(Oid relid, const BucketSpec *wanted, int *version, Oid *tablespace)
 
 	/* a parallel query may not take a snapshot; its own serves */
 	CatalogScanBegin(&scan, "spec", AccessShareLock, relid,
-					 IsInParallelMode() ? GetActiveSnapshot() : NULL);
+					 snapshot == NULL && IsInParallelMode() ? GetActiveSnapshot() : snapshot);
 	MemoryContextSwitchTo(row_cxt);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
@@ -220,7 +220,16 @@ SpecNewest(Oid relid, int *version)
 {
 	Oid			tablespace;
 
-	return NewestRow(relid, NULL, version, &tablespace);
+	return NewestRow(relid, NULL, NULL, version, &tablespace);
+}
+
+BucketSpec *
+SpecSeen(Oid relid, Snapshot snapshot)
+{
+	int			version;
+	Oid			tablespace;
+
+	return NewestRow(relid, NULL, snapshot, &version, &tablespace);
 }
 
 Oid
@@ -229,7 +238,7 @@ SpecTablespace(Oid relid)
 	int			version;
 	Oid			tablespace;
 
-	(void) NewestRow(relid, NULL, &version, &tablespace);
+	(void) NewestRow(relid, NULL, NULL, &version, &tablespace);
 	return tablespace;
 }
 
@@ -242,7 +251,7 @@ SpecRenew(Oid relid, const BucketSpec *spec)
 	Datum		values[Natts_spec];
 	bool		nulls[Natts_spec] = {false};
 
-	if (NewestRow(relid, NULL, &version, &tablespace) == NULL)
+	if (NewestRow(relid, NULL, NULL, &version, &tablespace) == NULL)
 		SpecDelete(relid);
 
 	values[Anum_spec_relid - 1] = ObjectIdGetDatum(relid);
@@ -274,7 +283,7 @@ SpecVersion(Oid relid, const BucketSpec *spec)
 	int			version;
 	Oid			tablespace;
 
-	return NewestRow(relid, spec, &version, &tablespace) != NULL ? version : SpecRenew(relid, spec);
+	return NewestRow(relid, spec, NULL, &version, &tablespace) != NULL ? version : SpecRenew(relid, spec);
 }
 
 /* The newest row is written anew: its version is that of the spec. */
@@ -287,7 +296,7 @@ SpecSetTablespace(Oid relid, Oid tablespace)
 	HeapTuple	tuple;
 	Oid			rowtype = get_rel_type_id(relid);
 
-	if (NewestRow(relid, NULL, &version, &before) == NULL || before == tablespace)
+	if (NewestRow(relid, NULL, NULL, &version, &before) == NULL || before == tablespace)
 		return;
 	CatalogScanBegin(&scan, "spec", RowExclusiveLock, relid, NULL);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)

@@ -330,7 +330,7 @@ SweepOrphans(const FoundList *found)
 static List *
 KnownTables(void)
 {
-	static const char *const tables[] = {"spec", "manifest", "dead_files"};
+	static const char *const tables[] = {"spec", "manifest", "dead_files", "inline_rows"};
 	List	   *result = NIL;
 
 	for (int i = 0; i < lengthof(tables); i++)

@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "exec/scan/leaf_reader.h"
 #include "format/file_format.h"
+#include "load/inline_rows.h"
 #include "load/progress.h"
 #include "load/run_files.h"
 #include "miscadmin.h"
@@ -35,6 +36,7 @@ struct Compaction
 	bool		quiet;
 	HTAB	   *known;			/* ids of files that may be replaced; empty before the first step */
 	bool		begun;
+	bool		flushed;		/* inline rows, if there was reason to */
 	MemoryContext cxt;
 	int			nparts;
 	double	   *parts;			/* per bucket, see CompactChoose */
@@ -165,10 +167,18 @@ static bool
 CompactTable(Compaction *compaction, Relation rel)
 {
 	RowLayout  *layout = RowLayoutCreate(compaction->relid, RelationGetDescr(rel), TableOptionsGet(rel));
-	Manifest   *manifest = ManifestToReplace(compaction->relid);
+	Manifest   *manifest;
 	ManifestWrite *write;
 	bool	   *chosen;
 
+	/* what comes from there is compacted in the next steps */
+	if (!compaction->flushed)
+	{
+		compaction->flushed = true;
+		if ((compaction->full || compaction->quiet || InlineDue(compaction->relid, 1)) && InlineFlush(rel))
+			return true;
+	}
+	manifest = ManifestToReplace(compaction->relid);
 	if (!compaction->begun)
 		AddKnown(compaction, manifest->files, manifest->nfiles);
 	compaction->begun = true;

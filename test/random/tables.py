@@ -238,6 +238,9 @@ class World:
         how = rnd.choice(["copy", "copy", "values", "select", "each"])
         if how == "each":
             n = min(n, 12)
+        if rnd.random() < 0.6 and not t.heap:
+            # files, rows in the catalog, and some of each
+            self.op("", f"SET bucketfdw.inline_limit = '{rnd.choice(['0', '0', '500B', '16kB', '16kB', '1MB'])}'", table=t.name)
         columns = list(t.columns)
         if rnd.random() < 0.3:
             rnd.shuffle(columns)
