@@ -308,6 +308,7 @@ SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) J
 -- few rows; many runs, which merging makes dear where nothing else costs much
 CREATE FOREIGN TABLE few (customer_id int, v int) SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '4');
 INSERT INTO few VALUES (1, 1), (2, 2); ANALYZE few;
+SET bucketfdw.inline_limit = 0;
 CREATE FOREIGN TABLE often (customer_id int, v int) SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '2');
 DO $$
 BEGIN
