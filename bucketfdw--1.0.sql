@@ -134,8 +134,7 @@ CREATE TABLE bucketfdw.upkeep_state (
 	rowtype oid NOT NULL,
 	last_write timestamptz,
 	last_compaction timestamptz,
-	last_analysis timestamptz,
-	credit bigint NOT NULL				-- rows that compaction may rewrite
+	last_analysis timestamptz
 );
 
 CREATE INDEX upkeep_state_relid_idx ON bucketfdw.upkeep_state (relid);
@@ -299,6 +298,13 @@ CREATE PROCEDURE bucketfdw.rebucket(
 COMMENT ON PROCEDURE bucketfdw.rebucket(regclass, integer, text, text, text)
 	IS 'give a table another number of buckets, key, order or compression, and write its files anew';
 
+CREATE PROCEDURE bucketfdw.maintain(rel regclass DEFAULT NULL)
+	AS 'MODULE_PATHNAME', 'bucketfdw_maintain'
+	LANGUAGE C;
+
+COMMENT ON PROCEDURE bucketfdw.maintain(regclass)
+	IS 'do what is due for a table, or for all tables: merge runs, analyze, remove replaced files; commits after each step';
+
 CREATE FUNCTION bucketfdw.forget_file(rel regclass, path text) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_forget_file'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
@@ -441,15 +447,46 @@ COMMENT ON COLUMN bucketfdw.garbage.path IS 'relative to the data directory';
 COMMENT ON COLUMN bucketfdw.garbage.held_by
 	IS 'what may still need the file; null: nothing, one of the next writes or cleanup() removes it';
 
--- Not for direct use: the foreign tables of the wrapper, whatever its name and servers.
+-- Not for direct use: the foreign tables of the wrapper, whatever its name and servers.  The
+-- planner knows how many these are as long as the handler is not joined.
 CREATE VIEW bucketfdw.bucket_tables AS
 	SELECT t.ftrelid AS relid, t.ftoptions AS options
 	FROM pg_catalog.pg_foreign_table t
 		JOIN pg_catalog.pg_foreign_server s ON s.oid = t.ftserver
 		JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw
-		JOIN pg_catalog.pg_proc p ON p.oid = w.fdwhandler
-		JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-	WHERE n.nspname = 'bucketfdw' AND p.proname = 'handler';
+	WHERE w.fdwhandler = (
+		SELECT p.oid
+		FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+		WHERE n.nspname = 'bucketfdw' AND p.proname = 'handler'
+	);
+
+-- Not for direct use: what a table has, and what is due for it.
+CREATE FUNCTION bucketfdw.table_state(
+	relid oid,
+	OUT bucket_by text[],
+	OUT buckets integer,
+	OUT sort_by text[],
+	OUT spec_version integer,
+	OUT files bigint,
+	OUT runs bigint,
+	OUT rows bigint,
+	OUT bytes bigint,
+	OUT raw_bytes bigint,
+	OUT tablespace oid,
+	OUT max_runs integer,
+	OUT last_write timestamptz,
+	OUT last_compact timestamptz,
+	OUT last_analyze timestamptz,
+	OUT due text[],
+	OUT blocked boolean
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bucketfdw_table_state'
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+-- Not for direct use.
+CREATE FUNCTION bucketfdw.oids_without(oids regclass[], one oid) RETURNS regclass[]
+	AS 'MODULE_PATHNAME', 'bucketfdw_oids_without'
+	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
 -- Not for direct use: what stands inline, in no file.
 CREATE VIEW bucketfdw.inline_sizes AS
@@ -461,75 +498,56 @@ CREATE VIEW bucketfdw.inline_sizes AS
 	GROUP BY i.relid;
 
 CREATE VIEW bucketfdw.tables AS
-	WITH current_spec AS (
-		SELECT DISTINCT ON (b.relid)
-			   b.relid, s.tablespace, s.spec_version, s.hash_version, s.buckets, s.key_columns,
-			   s.attnums, s.classes, s.flags
-		FROM bucketfdw.bucket_tables b
-			JOIN pg_catalog.pg_class c ON c.oid = b.relid
-			JOIN bucketfdw.spec s ON s.relid = c.oid AND s.rowtype = c.reltype
-		ORDER BY b.relid, s.spec_version DESC
+	WITH keys AS (
+		SELECT DISTINCT ON (s.relid)
+			   s.relid, s.hash_version,
+			   -- int (1) and numeric (2) meet
+			   pg_catalog.array_replace(s.classes[1:s.key_columns], 2::pg_catalog.int2, 1::pg_catalog.int2) AS key
+		FROM bucketfdw.spec s
+			JOIN pg_catalog.pg_class c ON c.oid = s.relid AND c.reltype = s.rowtype
+		ORDER BY s.relid, s.spec_version DESC
+	), alike AS MATERIALIZED (
+		SELECT k.hash_version, k.key,
+			   pg_catalog.array_agg(
+				   k.relid::pg_catalog.regclass
+				   ORDER BY k.relid::pg_catalog.regclass::pg_catalog.text COLLATE pg_catalog."C"
+			   ) AS relids
+		FROM keys k
+		WHERE k.relid IN (SELECT b.relid FROM bucketfdw.bucket_tables b)
+		GROUP BY k.hash_version, k.key
 	)
 	SELECT b.relid::pg_catalog.regclass AS relid,
-		   ARRAY(
-			   SELECT a.attname::pg_catalog.text
-			   FROM pg_catalog.unnest(s.attnums[1:s.key_columns]) WITH ORDINALITY AS k (attnum, position)
-				   JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = k.attnum
-			   ORDER BY k.position
-		   ) AS bucket_by,
-		   s.buckets,
-		   ARRAY(
-			   SELECT a.attname::pg_catalog.text
-					  || CASE WHEN k.flags & 1 <> 0 THEN ' desc' ELSE '' END
-					  || CASE k.flags WHEN 1 THEN ' nulls last' WHEN 2 THEN ' nulls first' ELSE '' END
-			   FROM ROWS FROM (pg_catalog.unnest(s.attnums), pg_catalog.unnest(s.flags))
-					WITH ORDINALITY AS k (attnum, flags, position)
-				   JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = k.attnum
-			   ORDER BY k.position
-		   ) AS sort_by,
-		   s.spec_version,
+		   m.bucket_by,
+		   m.buckets,
+		   m.sort_by,
+		   m.spec_version,
 		   m.files,
 		   m.runs,
-		   m.rows + i.rows + bucketfdw.waiting_rows(b.relid) AS rows,
-		   m.bytes + i.bytes AS bytes,
-		   m.raw_bytes + i.bytes AS raw_bytes,
-		   COALESCE(p.spcname, d.spcname) AS tablespace,
-		   ARRAY(
-			   SELECT o.relid::pg_catalog.regclass
-			   FROM current_spec o
-			   WHERE o.relid <> b.relid
-				   AND o.hash_version = s.hash_version
-				   AND o.key_columns = s.key_columns
-				   -- int (1) and numeric (2) meet
-				   AND pg_catalog.array_replace(o.classes[1:o.key_columns], 2::pg_catalog.int2, 1::pg_catalog.int2)
-				   = pg_catalog.array_replace(s.classes[1:s.key_columns], 2::pg_catalog.int2, 1::pg_catalog.int2)
-			   ORDER BY o.relid::pg_catalog.regclass::pg_catalog.text COLLATE pg_catalog."C"
+		   m.rows + bucketfdw.waiting_rows(b.relid) AS rows,
+		   m.bytes,
+		   m.raw_bytes,
+		   (SELECT p.spcname FROM pg_catalog.pg_tablespace p WHERE p.oid = m.tablespace) AS tablespace,
+		   m.max_runs,
+		   m.last_write,
+		   m.last_compact,
+		   GREATEST(m.last_analyze, pg_catalog.pg_stat_get_last_analyze_time(b.relid)) AS last_analyze,
+		   CASE WHEN m.blocked
+			   THEN m.due || (SELECT 'held by ' || h.holder FROM bucketfdw.horizon_holders h ORDER BY h.age DESC NULLS LAST LIMIT 1)
+			   ELSE m.due
+		   END AS due,
+		   (
+			   SELECT bucketfdw.oids_without(a.relids, b.relid)
+			   FROM alike a
+			   WHERE b.relid = ANY (a.relids)
 		   ) AS joins_with
 	FROM bucketfdw.bucket_tables b
-		LEFT JOIN current_spec s ON s.relid = b.relid
-		LEFT JOIN pg_catalog.pg_tablespace p ON p.oid = s.tablespace
-		JOIN pg_catalog.pg_database t ON t.datname = pg_catalog.current_database()
-		JOIN pg_catalog.pg_tablespace d ON d.oid = t.dattablespace
-		CROSS JOIN LATERAL (
-			SELECT pg_catalog.count(*) AS files,
-				   COALESCE(pg_catalog.sum(pg_catalog.cardinality(f.run_buckets)), 0)::pg_catalog.int8 AS runs,
-				   COALESCE(pg_catalog.sum(f.rows), 0)::pg_catalog.int8 AS rows,
-				   COALESCE(pg_catalog.sum(f.bytes), 0)::pg_catalog.int8 AS bytes,
-				   COALESCE(pg_catalog.sum(f.raw_bytes), 0)::pg_catalog.int8 AS raw_bytes
-			FROM bucketfdw.manifest f
-				JOIN pg_catalog.pg_class c ON c.oid = f.relid AND c.reltype = f.rowtype
-			WHERE f.relid = b.relid
-		) AS m
-		CROSS JOIN LATERAL (
-			SELECT COALESCE(pg_catalog.sum(z.rows), 0)::pg_catalog.int8 AS rows,
-				   COALESCE(pg_catalog.sum(z.bytes), 0)::pg_catalog.int8 AS bytes
-			FROM bucketfdw.inline_sizes z
-			WHERE z.relid = b.relid
-		) AS i;
+		CROSS JOIN LATERAL bucketfdw.table_state(b.relid) AS m;
 
 COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
 COMMENT ON COLUMN bucketfdw.tables.rows IS 'in files and in the catalog';
 COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';
+COMMENT ON COLUMN bucketfdw.tables.max_runs IS 'most runs that a bucket has';
+COMMENT ON COLUMN bucketfdw.tables.due IS 'what upkeep would do, and why; empty: nothing';
 COMMENT ON COLUMN bucketfdw.tables.joins_with IS 'tables whose key can be joined with this one bucket by bucket';
 
 -- Not for direct use: what was counted of a table; nulls: nothing is counted.

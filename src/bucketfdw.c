@@ -14,6 +14,7 @@
 #include "load/load.h"
 #include "plan/hooks.h"
 #include "storage/file_store.h"
+#include "upkeep/start.h"
 
 PG_MODULE_MAGIC;
 
@@ -24,6 +25,7 @@ _PG_init(void)
 {
 	GucInit();
 	CountersInit();
+	UpkeepInit();
 	LoadInit();
 	ScanNodeInit();
 	BucketJoinInit();

@@ -370,4 +370,18 @@ typedef RelFileNode BfRelLocator;
 #define BfFunctionAclCheck(funcid, userid) pg_proc_aclcheck(funcid, userid, ACL_EXECUTE)
 #endif
 
+/* do we hold a lock of this very mode?  Needs storage/lock.h. */
+#if PG_VERSION_NUM >= 170000
+#define BfLockHeldByMe(tag, mode) LockHeldByMe(tag, mode, false)
+#else
+#define BfLockHeldByMe(tag, mode) LockHeldByMe(tag, mode)
+#endif
+
+/* settings that a background worker turns off, as autovacuum does */
+#if PG_VERSION_NUM >= 170000
+#define BF_TIMEOUTS "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"
+#else
+#define BF_TIMEOUTS "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"
+#endif
+
 #endif							/* BF_COMPAT_H */

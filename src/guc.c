@@ -24,6 +24,12 @@ int			bf_default_buckets = 64;
 int			bf_inline_limit = 16 * 1024;
 int			bf_min_free_space = 1024;
 int			bf_max_counted_tables = 1000;
+bool		bf_upkeep = true;
+int			bf_upkeep_runs = 12;
+double		bf_upkeep_analyze = 0.1;
+int			bf_upkeep_cost_limit = 200;
+double		bf_upkeep_cost_delay = 2;
+int			bf_log_upkeep_min_duration = 600000;
 
 void
 GucInit(void)
@@ -81,6 +87,12 @@ GucInit(void)
 							 "Each is logged once per statement text and session.",
 							 &bf_log_rejections,
 							 false, PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("bucketfdw.log_upkeep_min_duration",
+							"Minimum time of the upkeep of a table above which it is logged.",
+							"Zero logs all upkeep. -1 turns this off.",
+							&bf_log_upkeep_min_duration,
+							600000, -1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	/* a setting of the postmaster cannot be made later */
 	if (process_shared_preload_libraries_in_progress)
 		DefineCustomIntVariable("bucketfdw.max_counted_tables",
@@ -95,6 +107,35 @@ GucInit(void)
 							&bf_min_free_space,
 							1024, 0, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomBoolVariable("bucketfdw.upkeep",
+							 "Starts upkeep of a table that a transaction leaves in need of it.",
+							 NULL,
+							 &bf_upkeep,
+							 true, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("bucketfdw.upkeep_analyze",
+							 "Part of its rows by which a table changes before upkeep analyzes it.",
+							 NULL,
+							 &bf_upkeep_analyze,
+							 0.1, 0, 100,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("bucketfdw.upkeep_cost_delay",
+							 "Time that upkeep sleeps when it has done work of the cost limit.",
+							 NULL,
+							 &bf_upkeep_cost_delay,
+							 2, 0, 100,
+							 PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("bucketfdw.upkeep_cost_limit",
+							"Cost of the work of upkeep between two sleeps, in the units of vacuum_cost_limit.",
+							NULL,
+							&bf_upkeep_cost_limit,
+							200, 1, 10000,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("bucketfdw.upkeep_runs",
+							"Number of runs of a bucket that are not merged.",
+							NULL,
+							&bf_upkeep_runs,
+							12, 2, 1000,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("bucketfdw.verify_order",
 							 "Checks order and placement of every row read.",
 							 "A debugging aid; damage that checksums cannot see becomes an error.",

@@ -17,6 +17,12 @@ extern int	bf_debug_unit_rows; /* bucketfdw.debug_unit_rows; 0: not set */
 extern int	bf_default_buckets; /* bucketfdw.default_buckets */
 extern int	bf_inline_limit;	/* bucketfdw.inline_limit, bytes; 0: nothing is inline */
 extern int	bf_min_free_space;	/* bucketfdw.min_free_space, MB */
+extern bool bf_upkeep;			/* bucketfdw.upkeep */
+extern int	bf_upkeep_runs;		/* bucketfdw.upkeep_runs */
+extern double bf_upkeep_analyze;	/* bucketfdw.upkeep_analyze */
+extern int	bf_upkeep_cost_limit;	/* bucketfdw.upkeep_cost_limit */
+extern double bf_upkeep_cost_delay;	/* bucketfdw.upkeep_cost_delay, ms */
+extern int	bf_log_upkeep_min_duration; /* bucketfdw.log_upkeep_min_duration, ms */
 
 extern int	bf_max_counted_tables;	/* bucketfdw.max_counted_tables */
 

@@ -1,6 +1,6 @@
 /*
  * compact_sql.c
- *	  CALL bucketfdw.compact and bucketfdw.rebucket.
+ *	  CALL bucketfdw.compact, bucketfdw.rebucket and bucketfdw.maintain.
  */
 #include "postgres.h"
 
@@ -8,16 +8,19 @@
 #include "admin/procedure.h"
 #include "executor/spi.h"
 #include "storage/catalog.h"
-#include "upkeep/compact.h"
+#include "storage/manifest.h"
 #include "upkeep/rebucket.h"
 #include "upkeep/spec_change.h"
+#include "upkeep/steps.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(bucketfdw_compact);
+PG_FUNCTION_INFO_V1(bucketfdw_maintain);
 PG_FUNCTION_INFO_V1(bucketfdw_rebucket);
 
 PGDLLEXPORT Datum bucketfdw_compact(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum bucketfdw_maintain(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum bucketfdw_rebucket(PG_FUNCTION_ARGS);
 
 /* Each step is a transaction of its own. */
@@ -35,7 +38,7 @@ Datum
 bucketfdw_compact(PG_FUNCTION_ARGS)
 {
 	bool		full = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
-	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.compact");
+	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.compact", false);
 	ListCell   *lc;
 
 	SPI_commit();
@@ -48,7 +51,7 @@ bucketfdw_compact(PG_FUNCTION_ARGS)
 Datum
 bucketfdw_rebucket(PG_FUNCTION_ARGS)
 {
-	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.rebucket");
+	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.rebucket", false);
 	static const char *const options[] = {"bucket_by", "sort_by", "compression"};
 	List	   *given = NIL;
 	ListCell   *lc;
@@ -83,6 +86,35 @@ bucketfdw_rebucket(PG_FUNCTION_ARGS)
 			/* steps add runs to the same buckets */
 			CompactTable(lfirst_oid(lc), false);
 		}
+		SPI_commit();
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/*
+ * What is due for a table, the partitions of one, or all tables the caller may
+ * maintain, at once.
+ */
+Datum
+bucketfdw_maintain(PG_FUNCTION_ARGS)
+{
+	List	   *tables = ProcedureBegin(fcinfo, "bucketfdw.maintain", true);
+	ListCell   *lc;
+
+	SPI_commit();
+	foreach(lc, tables)
+	{
+		UpkeepWait	wait;
+		Upkeep	   *upkeep = NULL;
+
+		/* one of all may have gone */
+		if (IsBucketTable(lfirst_oid(lc)))
+			upkeep = UpkeepBegin(lfirst_oid(lc), &wait);
+		while (upkeep != NULL && UpkeepStep(upkeep))
+			SPI_commit();
+		if (upkeep != NULL)
+			UpkeepLog(upkeep);
 		SPI_commit();
 	}
 	SPI_finish();

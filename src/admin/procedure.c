@@ -12,11 +12,12 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
+#include "upkeep/steps.h"
 
 List *
-ProcedureBegin(FunctionCallInfo fcinfo, const char *name)
+ProcedureBegin(FunctionCallInfo fcinfo, const char *name, bool all)
 {
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(0) && !all)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the table must not be null")));
@@ -28,5 +29,5 @@ ProcedureBegin(FunctionCallInfo fcinfo, const char *name)
 				 errmsg("%s cannot run inside a transaction block", name),
 				 errdetail("It commits after each step.")));
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	return MaintainedTables(PG_GETARG_OID(0));
+	return PG_ARGISNULL(0) ? MaintainableTables() : MaintainedTables(PG_GETARG_OID(0));
 }

@@ -12,7 +12,6 @@
 #include "access/table.h"
 #include "admin/open_checked.h"
 #include "admin/query_text.h"
-#include "catalog/pg_foreign_table.h"
 #include "compat.h"
 #include "format/read/reader.h"
 #include "funcapi.h"
@@ -21,7 +20,7 @@
 #include "storage/damaged.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
-#include "upkeep/compact.h"
+#include "upkeep/steps.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -339,27 +338,6 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 	MemoryContextDelete(cxt);
 }
 
-/* All tables that the caller may verify. */
-static List *
-VerifiableTables(void)
-{
-	Relation	rel = table_open(ForeignTableRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
-	List	   *result = NIL;
-	HeapTuple	tuple;
-
-	while ((tuple = systable_getnext(scan)) != NULL)
-	{
-		Oid			relid = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftrelid;
-
-		if (IsBucketTable(relid) && MayMaintain(relid))
-			result = lappend_oid(result, relid);
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return result;
-}
-
 /*
  * One row for each defect.  quick: existence, size and headers only.  A
  * table: its owner or pg_maintain; a partitioned table: its bucketed
@@ -376,7 +354,7 @@ bucketfdw_verify(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	InitMaterializedSRF(fcinfo, 0);
-	tables = named ? MaintainedTables(PG_GETARG_OID(0)) : VerifiableTables();
+	tables = named ? MaintainedTables(PG_GETARG_OID(0)) : MaintainableTables();
 	foreach(lc, tables)
 	{
 		Oid			relid = lfirst_oid(lc);

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
+#include "storage/pace.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
@@ -164,6 +165,8 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 			if (state.wanted[state.next] < first + reader->blocks[b].nrows)
 			{
 				BfVacuumDelayPoint();
+				if (bf_pace)
+					bf_pace(0);
 				SampleBlock(&state, reader, b, first);
 			}
 		}

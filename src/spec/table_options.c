@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-#define VALID_OPTIONS "bucket_by, buckets, sort_by, compression, compression_level, block_rows, tablespace"
+#define VALID_OPTIONS "bucket_by, buckets, sort_by, compression, compression_level, block_rows, tablespace, upkeep"
 
 #define MAX_LEVEL_LZ4 12
 #define MAX_LEVEL_ZSTD 22
@@ -116,7 +116,8 @@ static const ForeignWord foreign_words[] = {
 };
 
 static const char *const option_names[] = {
-	"bucket_by", "buckets", "sort_by", "compression", "compression_level", "block_rows", "tablespace"
+	"bucket_by", "buckets", "sort_by", "compression", "compression_level", "block_rows", "tablespace",
+	"upkeep"
 };
 
 /* The option that an unknown name may have meant, or NULL. */
@@ -261,6 +262,8 @@ ReadOptions(List *options, OptionValues *values)
 			values->block_rows = IntegerOption("block_rows", value, 1, BF_DEFAULT_BLOCK_ROWS);
 		else if (strcmp(def->defname, "tablespace") == 0)
 			values->tablespace = value;
+		else if (strcmp(def->defname, "upkeep") == 0)
+			(void) defGetBoolean(def);
 		else
 			UnknownOption(def->defname);
 	}

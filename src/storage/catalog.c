@@ -149,6 +149,19 @@ CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot)
 }
 
 void
+CatalogDeleteRows(const char *table, Oid relid)
+{
+	CatalogScan scan;
+	HeapTuple	tuple;
+
+	CatalogScanBegin(&scan, table, RowExclusiveLock, relid, NULL);
+	while ((tuple = CatalogScanNext(&scan)) != NULL)
+		CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot);
+	CatalogScanEnd(&scan);
+	CommandCounterIncrement();
+}
+
+void
 CatalogDeform(Relation rel, HeapTuple tuple, Datum *values, int natts)
 {
 	TupleDesc	desc = RelationGetDescr(rel);

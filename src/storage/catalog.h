@@ -1,7 +1,6 @@
 /*
  * catalog.h
- *	  Rows of the catalog tables of schema bucketfdw: the spec, the manifest
- *	  and the dead files.
+ *	  Rows of the catalog tables of schema bucketfdw.
  *
  * They are ordinary heap tables.  Rows are inserted without a trace for
  * logical decoding and deleted, never updated.  For the files of this folder
@@ -75,6 +74,14 @@
 #define Anum_inline_data			5
 #define Natts_inline				5
 
+/* columns of bucketfdw.upkeep_state */
+#define Anum_upkeep_state_relid		1
+#define Anum_upkeep_state_rowtype	2
+#define Anum_upkeep_state_last_write 3	/* nullable, with the next two */
+#define Anum_upkeep_state_last_compaction 4
+#define Anum_upkeep_state_last_analysis 5
+#define Natts_upkeep_state			5
+
 /* A scan of one catalog table, or of its rows of one relid. */
 typedef struct CatalogScan
 {
@@ -85,8 +92,8 @@ typedef struct CatalogScan
 } CatalogScan;
 
 /*
- * Begin a scan of "manifest", "spec", "dead_files" or "inline_rows" under the given snapshot;
- * NULL means the latest one.  relid InvalidOid reads all rows.  The
+ * Begin a scan of "manifest", "spec" and so on under the given snapshot; NULL
+ * means the latest one.  relid InvalidOid reads all rows.  The
  * snapshot is the active one until the scan ends, so that toasted values can
  * be read.
  */
@@ -107,6 +114,9 @@ extern void CatalogInsert(Relation rel, const Datum *values, const bool *nulls, 
  * deleted is left alone: returns false.
  */
 extern bool CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot);
+
+/* Delete all rows of a relid that the latest snapshot sees. */
+extern void CatalogDeleteRows(const char *table, Oid relid);
 
 /*
  * The first columns of a row, as many as this library knows (values has room
@@ -146,8 +156,9 @@ extern void CatalogSetSpec(const BucketSpec *spec, Datum *values, int first);
 
 /* spec_catalog.c: the spec rows of a table */
 
-/* The newest spec row of a table and its version; NULL when there is none. */
+/* The newest spec row of a table, or the newest with this spec, its version and tablespace; NULL: there is none. */
 extern BucketSpec *SpecNewest(Oid relid, int *version);
+extern BucketSpec *SpecNewestRow(Oid relid, const BucketSpec *wanted, Snapshot snapshot, int *version, Oid *tablespace);
 
 /* The newest that a snapshot sees. */
 extern BucketSpec *SpecSeen(Oid relid, Snapshot snapshot);
@@ -173,9 +184,6 @@ extern void SpecSetTablespace(Oid relid, Oid tablespace);
 
 /* The option list with one option set; other elements are shared. */
 extern List *OptionsSet(List *options, const char *name, const char *value);
-
-/* Delete all spec rows of a relid. */
-extern void SpecDelete(Oid relid);
 
 /*
  * manifest.c: delete manifest rows of a relid that the latest snapshot sees.

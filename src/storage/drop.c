@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "storage/file_store.h"
 #include "storage/grow.h"
+#include "storage/written.h"
 #include "utils/rel.h"
 
 /*
@@ -100,6 +101,7 @@ StoreAtXactEvent(XactEvent event)
 {
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_ABORT && event != XACT_EVENT_PREPARE)
 		return;
+	WrittenForget();
 	ndropped = 0;
 	if (dropped_room > 1024)
 	{

@@ -84,8 +84,8 @@ extern void StoreLogConflict(FullTransactionId xid);
  */
 extern int64 StoreReclaimGarbage(Oid relid);
 
-/* Bytes of the dead files of a table that are still there. */
-extern int64 StoreGarbageBytes(Oid relid);
+/* Bytes of the dead files of a table that are still there, and how many of them the horizon allows to remove. */
+extern int64 StoreGarbageBytes(Oid relid, int64 *removable);
 
 /*
  * Remove all that nobody needs of this database: dead files, files that no

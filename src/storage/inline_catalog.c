@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "storage/inline_catalog.h"
 #include "storage/manifest.h"
+#include "storage/written.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -99,6 +100,7 @@ InlineInsert(Oid relid, int64 rows, const char *data, Size len, CommandId cid)
 	bytea	   *value = palloc(VARHDRSZ + len);
 	int64		file_id;
 
+	WrittenNote(relid, 1, rows, false);
 	SET_VARSIZE(value, VARHDRSZ + len);
 	memcpy(VARDATA(value), data, len);
 	if (!pg_strong_random(&file_id, sizeof(file_id)))

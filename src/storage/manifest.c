@@ -15,6 +15,7 @@
 #include "storage/grow.h"
 #include "storage/inline_catalog.h"
 #include "storage/manifest.h"
+#include "storage/written.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -214,6 +215,11 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 			manifest->nfiles++;
 			manifest->nruns += CatalogArrayLength(values[Anum_manifest_run_buckets - 1]);
 		}
+		if (DatumGetChar(values[Anum_manifest_origin - 1]) == BF_ORIGIN_LOAD)
+			manifest->last_write = Max(manifest->last_write, DatumGetTimestampTz(values[Anum_manifest_written_at - 1]));
+		else
+			manifest->last_compaction = Max(manifest->last_compaction,
+											DatumGetTimestampTz(values[Anum_manifest_written_at - 1]));
 		manifest->rows += DatumGetInt64(values[Anum_manifest_rows - 1]);
 		manifest->bytes += DatumGetInt64(values[Anum_manifest_bytes - 1]);
 		manifest->raw_bytes += DatumGetInt64(values[Anum_manifest_raw_bytes - 1]);
@@ -469,8 +475,12 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	Datum		values[Natts_manifest] = {0};
 	int			run = 0;
+	int64		rows = 0;
 	Relation	manifest;
 
+	for (int i = 0; i < write->nfiles; i++)
+		rows += write->files[i].rows;
+	WrittenNote(relid, 1, rows, false);
 	values[Anum_manifest_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_manifest_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
 	values[Anum_manifest_database - 1] = ObjectIdGetDatum(MyDatabaseId);
@@ -506,6 +516,7 @@ DeadFilesInsert(Oid relid, const Datum *manifest_values)
 	Datum		values[Natts_dead];
 	bool		nulls[Natts_dead] = {false};
 
+	WrittenNote(relid, 0, 0, true);
 	values[Anum_dead_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_dead_database - 1] = manifest_values[Anum_manifest_database - 1];
 	values[Anum_dead_tablespace - 1] = manifest_values[Anum_manifest_tablespace - 1];
@@ -726,6 +737,7 @@ CatalogForgetTable(Oid relid)
 {
 	int64		files = ManifestDelete(relid, true, true) + DeadFilesDelete(relid);
 
-	SpecDelete(relid);
+	CatalogDeleteRows("spec", relid);
+	CatalogDeleteRows("upkeep_state", relid);
 	return files;
 }

@@ -9,6 +9,7 @@
 #ifndef BF_MANIFEST_H
 #define BF_MANIFEST_H
 
+#include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "spec/bucket_spec.h"
 #include "storage/locator.h"
@@ -59,6 +60,8 @@ typedef struct Manifest
 	int64		rows;
 	int64		bytes;			/* of the files */
 	int64		raw_bytes;
+	TimestampTz last_write;		/* of the files that are there, 0: none; likewise the next */
+	TimestampTz last_compaction;
 	int			nstats;			/* writes that have statistics; 0 if these were not asked for */
 	ManifestStats *stats;
 } Manifest;
@@ -174,6 +177,22 @@ extern bool ManifestHasRows(Oid relid);
  * row.  Result palloc'd in the current context.
  */
 extern TableOptions *TableOptionsGet(Relation rel);
+
+/* May upkeep come to the table by itself?  Its option says so. */
+extern bool TableWantsUpkeep(Oid relid);
+
+/* What upkeep remembers of a table; times are 0 if it never happened. */
+typedef struct UpkeepState
+{
+	TimestampTz last_write;		/* as of the last compaction: files that were replaced tell no more */
+	TimestampTz last_compaction;
+	TimestampTz last_analysis;	/* by upkeep */
+} UpkeepState;
+
+extern void UpkeepStateRead(Oid relid, UpkeepState *state);
+
+/* Needs ShareUpdateExclusiveLock on the table. */
+extern void UpkeepStateWrite(Oid relid, const UpkeepState *state);
 
 /* The tablespace that new files of a table go to; InvalidOid: the database's. */
 extern Oid	SpecTablespace(Oid relid);

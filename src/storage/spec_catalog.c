@@ -164,6 +164,17 @@ OptionsFollowRename(Relation rel, List *options)
 	return options;
 }
 
+bool
+TableWantsUpkeep(Oid relid)
+{
+	char	   *value = OptionString(GetForeignTable(relid)->options, "upkeep");
+	bool		wanted = true;
+
+	if (value != NULL)
+		(void) parse_bool(value, &wanted);
+	return wanted;
+}
+
 TableOptions *
 TableOptionsGet(Relation rel)
 {
@@ -174,8 +185,8 @@ TableOptionsGet(Relation rel)
 }
 
 /* The newest spec row that a snapshot sees, or the newest that has this spec; *tablespace is that of it. */
-static BucketSpec *
-NewestRow(Oid relid, const BucketSpec *wanted, Snapshot snapshot, int *version, Oid *tablespace)
+BucketSpec *
+SpecNewestRow(Oid relid, const BucketSpec *wanted, Snapshot snapshot, int *version, Oid *tablespace)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	MemoryContext row_cxt = AllocSetContextCreate(cxt, "bucketfdw spec row", ALLOCSET_SMALL_SIZES);
@@ -220,7 +231,7 @@ SpecNewest(Oid relid, int *version)
 {
 	Oid			tablespace;
 
-	return NewestRow(relid, NULL, NULL, version, &tablespace);
+	return SpecNewestRow(relid, NULL, NULL, version, &tablespace);
 }
 
 BucketSpec *
@@ -229,7 +240,7 @@ SpecSeen(Oid relid, Snapshot snapshot)
 	int			version;
 	Oid			tablespace;
 
-	return NewestRow(relid, NULL, snapshot, &version, &tablespace);
+	return SpecNewestRow(relid, NULL, snapshot, &version, &tablespace);
 }
 
 Oid
@@ -238,7 +249,7 @@ SpecTablespace(Oid relid)
 	int			version;
 	Oid			tablespace;
 
-	(void) NewestRow(relid, NULL, NULL, &version, &tablespace);
+	(void) SpecNewestRow(relid, NULL, NULL, &version, &tablespace);
 	return tablespace;
 }
 
@@ -251,8 +262,8 @@ SpecRenew(Oid relid, const BucketSpec *spec)
 	Datum		values[Natts_spec];
 	bool		nulls[Natts_spec] = {false};
 
-	if (NewestRow(relid, NULL, NULL, &version, &tablespace) == NULL)
-		SpecDelete(relid);
+	if (SpecNewestRow(relid, NULL, NULL, &version, &tablespace) == NULL)
+		CatalogDeleteRows("spec", relid);
 
 	values[Anum_spec_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_spec_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
@@ -283,7 +294,7 @@ SpecVersion(Oid relid, const BucketSpec *spec)
 	int			version;
 	Oid			tablespace;
 
-	return NewestRow(relid, spec, NULL, &version, &tablespace) != NULL ? version : SpecRenew(relid, spec);
+	return SpecNewestRow(relid, spec, NULL, &version, &tablespace) != NULL ? version : SpecRenew(relid, spec);
 }
 
 /* The newest row is written anew: its version is that of the spec. */
@@ -296,7 +307,7 @@ SpecSetTablespace(Oid relid, Oid tablespace)
 	HeapTuple	tuple;
 	Oid			rowtype = get_rel_type_id(relid);
 
-	if (NewestRow(relid, NULL, NULL, &version, &before) == NULL || before == tablespace)
+	if (SpecNewestRow(relid, NULL, NULL, &version, &before) == NULL || before == tablespace)
 		return;
 	CatalogScanBegin(&scan, "spec", RowExclusiveLock, relid, NULL);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
@@ -313,19 +324,6 @@ SpecSetTablespace(Oid relid, Oid tablespace)
 			elog(ERROR, "spec of bucketed table with OID %u was changed concurrently", relid);
 		CatalogInsert(scan.rel, values, nulls, Natts_spec, GetCurrentCommandId(true));
 	}
-	CatalogScanEnd(&scan);
-	CommandCounterIncrement();
-}
-
-void
-SpecDelete(Oid relid)
-{
-	CatalogScan scan;
-	HeapTuple	tuple;
-
-	CatalogScanBegin(&scan, "spec", RowExclusiveLock, relid, NULL);
-	while ((tuple = CatalogScanNext(&scan)) != NULL)
-		CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot);
 	CatalogScanEnd(&scan);
 	CommandCounterIncrement();
 }

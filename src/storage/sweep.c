@@ -109,17 +109,23 @@ StoreReclaimGarbage(Oid relid)
 }
 
 int64
-StoreGarbageBytes(Oid relid)
+StoreGarbageBytes(Oid relid, int64 *removable)
 {
+	FullTransactionId horizon = InvalidFullTransactionId;
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_dead];
 	int64		bytes = 0;
 
+	*removable = 0;
 	CatalogScanBegin(&scan, "dead_files", AccessShareLock, relid, NULL);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
 		CatalogDeform(scan.rel, tuple, values, Natts_dead);
+		if (!FullTransactionIdIsValid(horizon))
+			horizon = ManifestHorizon();
+		if (FullTransactionIdPrecedes(DatumGetFullTransactionId(values[Anum_dead_deleted_xid - 1]), horizon))
+			(*removable)++;
 		bytes += DatumGetInt64(values[Anum_dead_bytes - 1]);
 	}
 	CatalogScanEnd(&scan);

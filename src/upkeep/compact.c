@@ -17,10 +17,12 @@
 #include "compat.h"
 #include "exec/scan/leaf_reader.h"
 #include "format/file_format.h"
+#include "guc.h"
 #include "load/inline_rows.h"
 #include "load/progress.h"
 #include "load/run_files.h"
 #include "miscadmin.h"
+#include "storage/pace.h"
 #include "upkeep/compact.h"
 #include "upkeep/compact_choose.h"
 #include "upkeep/replace.h"
@@ -75,7 +77,9 @@ static int
 ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *manifest, bool *chosen)
 {
 	bool	   *eligible = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
-	CompactLimits limits = {.full = compaction->full, .quiet = compaction->quiet, .runs = COMPACT_RUNS, .step_bytes = STEP_BYTES};
+	CompactLimits limits = {
+		.full = compaction->full, .quiet = compaction->quiet, .runs = bf_upkeep_runs, .step_bytes = STEP_BYTES
+	};
 
 	/* as a merge holds it: values, null flags and the key, and what the values point to */
 	limits.row_memory = 2 * sizeof(int64) + layout->ncols * (sizeof(Datum) + sizeof(bool)) +
@@ -96,9 +100,9 @@ ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *man
 	return CompactChoose(manifest, eligible, &limits, compaction->parts, chosen);
 }
 
-/* Merge the runs of one bucket, which take so many bytes now. */
+/* Merge the runs of one bucket, which have so many rows and take so many bytes now. */
 static void
-MergeBucket(LeafReader *leaf, const RowLayout *layout, int bucket, int64 bytes, RunFiles *files)
+MergeBucket(LeafReader *leaf, const RowLayout *layout, int bucket, int64 rows, int64 bytes, RunFiles *files)
 {
 	static bool no_nulls[BF_BATCH_ROWS];	/* all false */
 	Datum	  **values = palloc0(layout->desc->natts * sizeof(Datum *));
@@ -119,6 +123,8 @@ MergeBucket(LeafReader *leaf, const RowLayout *layout, int bucket, int64 bytes, 
 			nulls[layout->cols[c].attnum - 1] = vector->nulls ? vector->nulls : no_nulls;
 		}
 		RunFilesAppend(files, values, nulls, batch->nrows);
+		if (bf_pace)
+			bf_pace((int64) ((double) bytes * batch->nrows / rows));
 	}
 	(void) RunFilesEndRun(files);
 	LeafClose(leaf);
@@ -153,7 +159,7 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
 	{
 		if (rows[b] == 0)
 			continue;
-		MergeBucket(leaf, layout, b, bytes[b], files);
+		MergeBucket(leaf, layout, b, rows[b], bytes[b], files);
 		ProgressRows(RelationGetRelid(rel), merged += rows[b]);
 		ProgressDone(RelationGetRelid(rel), done += bytes[b]);
 	}

@@ -7,9 +7,6 @@
 
 #include "storage/manifest.h"
 
-/* runs that a bucket may have, unless a setting says otherwise */
-#define COMPACT_RUNS 12
-
 /* What is merged, and how much at once. */
 typedef struct CompactLimits
 {

@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 Manifest *
 ManifestToReplace(Oid relid)
@@ -36,7 +37,9 @@ ManifestToReplace(Oid relid)
 bool
 GarbageHoldsUpkeep(const Manifest *manifest)
 {
-	return StoreGarbageBytes(manifest->relid) > manifest->bytes;
+	int64		removable;
+
+	return StoreGarbageBytes(manifest->relid, &removable) > manifest->bytes;
 }
 
 bool
@@ -96,6 +99,18 @@ MergeStatistics(const RowLayout *layout, const ManifestStats *stats, int nstats,
 	memcpy(VARDATA(write->column_stats), out.data, out.len);
 }
 
+/* The times that go with the replaced files. */
+static void
+RememberTimes(const Manifest *replaced)
+{
+	UpkeepState state;
+
+	UpkeepStateRead(replaced->relid, &state);
+	state.last_write = Max(state.last_write, replaced->last_write);
+	state.last_compaction = GetCurrentTimestamp();
+	UpkeepStateWrite(replaced->relid, &state);
+}
+
 void
 ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, ManifestWrite *write, char origin)
 {
@@ -114,6 +129,7 @@ ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs, Mani
 			write->files[i].rewritten = rewritten * ((double) write->files[i].rows / inputs->rows);
 		counts.n[COUNT_UPKEEP_BYTES] += write->files[i].bytes;
 	}
+	RememberTimes(inputs);
 	if (written != inputs->rows)
 		elog(ERROR, "%lld rows of bucketed table \"%s\" were written anew instead of %lld",
 			 (long long) written, RelationGetRelationName(rel), (long long) inputs->rows);

@@ -254,7 +254,7 @@ int
 main(void)
 {
 	CompactLimits limits = {
-		.runs = COMPACT_RUNS,
+		.runs = 12,
 		.step_bytes = INT64CONST(256) * 1024 * 1024,
 		.row_memory = 80,
 		.memory = 64 * 1024 * 1024

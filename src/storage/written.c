@@ -1,0 +1,52 @@
+/*
+ * written.c
+ *	  Which tables the transaction has written to, for those who look after
+ *	  them.
+ */
+#include "postgres.h"
+
+#include "storage/pace.h"
+#include "storage/written.h"
+#include "utils/memutils.h"
+
+PaceFunction bf_pace = NULL;
+
+/* in the transaction's context */
+static List *written = NIL;
+
+void
+WrittenNote(Oid relid, int writes, int64 rows, bool garbage)
+{
+	WrittenTable *table = NULL;
+	ListCell   *lc;
+
+	foreach(lc, written)
+	{
+		if (((WrittenTable *) lfirst(lc))->relid == relid)
+			table = lfirst(lc);
+	}
+	if (table == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+
+		table = palloc0(sizeof(WrittenTable));
+		table->relid = relid;
+		written = lappend(written, table);
+		MemoryContextSwitchTo(old);
+	}
+	table->writes += writes;
+	table->rows += rows;
+	table->garbage |= garbage;
+}
+
+const List *
+WrittenTables(void)
+{
+	return written;
+}
+
+void
+WrittenForget(void)
+{
+	written = NIL;
+}

@@ -1,0 +1,118 @@
+/*
+ * due.c
+ *	  What upkeep would do for a table.
+ *
+ * The commit that may leave a table in need, the worker, maintain() and the
+ * view of tables ask here.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "guc.h"
+#include "load/inline_rows.h"
+#include "storage/catalog.h"
+#include "storage/file_store.h"
+#include "upkeep/compact_choose.h"
+#include "upkeep/due.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+/* as autovacuum_analyze_threshold: below it a table is not worth the trouble */
+#define ANALYZE_BASE_ROWS 50
+
+/* without an append in so much time more runs are merged */
+#define QUIET_MS 30000
+
+double
+UpkeepAnalyzeThreshold(double analyzed_rows)
+{
+	return ANALYZE_BASE_ROWS + bf_upkeep_analyze * Max(analyzed_rows, 0);
+}
+
+/* The most runs that a bucket has; each spec has its own buckets. */
+static int
+MaxRuns(const Manifest *manifest)
+{
+	int			result = Min(manifest->nruns, 1);
+
+	/* most tables have one file */
+	for (int s = 0; s < manifest->nspecs && manifest->nfiles > 1; s++)
+	{
+		int		   *runs = palloc0(manifest->specs[s]->nbuckets * sizeof(int));
+
+		for (int r = 0; r < manifest->nruns; r++)
+		{
+			const ManifestRun *run = &manifest->runs[r];
+
+			if (manifest->files[run->file].spec == s && ++runs[run->bucket] > result)
+				result = runs[run->bucket];
+		}
+		pfree(runs);
+	}
+	return result;
+}
+
+double
+UpkeepAnalyzedRows(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	double		rows = -1;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+		ReleaseSysCache(tuple);
+	}
+	return rows;
+}
+
+/* Are there runs to merge, or will there be when nothing has been appended for a while? */
+static void
+LookAtRuns(UpkeepDue *due)
+{
+	CompactLimits limits = {.runs = bf_upkeep_runs};
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz quiet_at = TimestampTzPlusMilliseconds(Max(due->state.last_write, due->manifest->last_write), QUIET_MS);
+
+	due->compact = CompactDue(due->manifest, due->spec, &limits);
+	limits.quiet = true;
+	if (!due->compact && CompactDue(due->manifest, due->spec, &limits))
+	{
+		due->compact = due->quiet = quiet_at <= now;
+		due->quiet_at = due->quiet ? 0 : quiet_at;
+	}
+}
+
+void
+UpkeepLook(Oid relid, Snapshot snapshot, UpkeepDue *due)
+{
+	Snapshot	registered = RegisterSnapshot(snapshot ? snapshot : GetLatestSnapshot());
+	const Manifest *manifest = ManifestRead(relid, registered);
+
+	memset(due, 0, sizeof(UpkeepDue));
+	InlineCount(relid, registered, &due->inlined);
+	UnregisterSnapshot(registered);
+	due->manifest = manifest;
+	due->rows = manifest->rows + due->inlined.rows;
+	UpkeepStateRead(relid, &due->state);
+	due->max_runs = MaxRuns(manifest);
+	due->analyzed_rows = UpkeepAnalyzedRows(relid);
+	due->garbage_bytes = StoreGarbageBytes(relid, &due->removable);
+	due->cleanup = due->removable > 0;
+	due->analyze = fabs(due->rows - Max(due->analyzed_rows, 0)) > UpkeepAnalyzeThreshold(due->analyzed_rows);
+	due->spec = SpecNewestRow(relid, NULL, NULL, &due->version, &due->tablespace);
+	if (due->spec != NULL && due->max_runs > 2)
+		LookAtRuns(due);
+	due->flush = InlineDue(relid, 1);
+	due->blocked = due->compact && due->garbage_bytes > manifest->bytes && !due->cleanup;
+}
+
+bool
+UpkeepIsDue(const UpkeepDue *due)
+{
+	return due->flush || (due->compact && !due->blocked) || due->analyze || due->cleanup;
+}
