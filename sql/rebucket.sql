@@ -199,6 +199,38 @@ SELECT same('SELECT * FROM big_b');
 RESET maintenance_work_mem;
 SELECT count(*) FROM bucketfdw.verify('big_b');
 
+-- rows that stand in the catalog are of any spec
+RESET bucketfdw.inline_limit;
+CREATE FOREIGN TABLE inl_b (k int, v int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '8');
+CREATE TABLE inl_h (k int, v int);
+INSERT INTO inl_h SELECT nullif(g % 50, 3), g FROM generate_series(1, 20) g;
+INSERT INTO inl_b SELECT * FROM inl_h;
+CREATE FUNCTION inline_checks() RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT format('%s files, %s inline', (SELECT count(*) FROM bucketfdw.files WHERE relid = 'inl_b'::regclass),
+		(SELECT count(*) FROM bucketfdw.inline_rows WHERE relid = 'inl_b'::regclass))
+	UNION ALL SELECT same('SELECT * FROM inl_b')
+	UNION ALL SELECT same('SELECT * FROM inl_b WHERE k = 5 OR v = 7')
+	UNION ALL SELECT same('SELECT a.k, a.v, b.v FROM inl_b a JOIN inl_b b USING (k)')
+	UNION ALL SELECT same('SELECT v, count(*), max(k) FROM inl_b GROUP BY v')
+$$;
+CALL bucketfdw.rebucket('inl_b', 12);
+SELECT * FROM inline_checks();
+INSERT INTO inl_b SELECT g, g FROM generate_series(1, 5000) g;
+INSERT INTO inl_h SELECT g, g FROM generate_series(1, 5000) g;
+INSERT INTO inl_b VALUES (5, 7), (NULL, NULL);
+INSERT INTO inl_h VALUES (5, 7), (NULL, NULL);
+CALL bucketfdw.rebucket('inl_b', 7);
+SELECT * FROM inline_checks();
+CALL bucketfdw.rebucket('inl_b', bucket_by => 'v', sort_by => 'v, k desc');
+SELECT * FROM inline_checks();
+CALL bucketfdw.compact('inl_b', true);
+SELECT * FROM inline_checks();
+SELECT count(*) FROM bucketfdw.verify('inl_b');
+DROP FOREIGN TABLE inl_b;
+DROP TABLE inl_h;
+DROP FUNCTION inline_checks();
+SET bucketfdw.inline_limit = 0;
+
 -- partitions
 CREATE TABLE rp_b (k int, v int) PARTITION BY RANGE (v);
 CREATE FOREIGN TABLE rp_1 PARTITION OF rp_b FOR VALUES FROM (0) TO (100) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '2');

@@ -2,6 +2,8 @@
 \set VERBOSITY terse
 SET search_path = public;
 SET client_min_messages = warning;
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 
 CREATE TABLE si_h (k int, d date, v numeric(10,2), t text);
 INSERT INTO si_h SELECT nullif(g % 300, 7), date '2020-01-01' + g % 60, g * 0.5, CASE WHEN g % 7 > 0 THEN 'row ' || g END FROM generate_series(1, 5000) g;
@@ -63,6 +65,14 @@ CREATE FOREIGN TABLE si_other (k bigint) SERVER bucketfdw OPTIONS (bucket_by 'k'
 SELECT bucketfdw.create_table_as('si_b', 'SELECT * FROM si_b', mode => 'overwrite', colocate_with => 'si_other');
 SELECT * FROM spec('si_b');
 SELECT * FROM si_checks();
+-- few rows, which the catalog takes
+RESET bucketfdw.inline_limit;
+SELECT bucketfdw.create_table_as('si_b', 'SELECT * FROM si_b', mode => 'overwrite', bucket_by => 'd', buckets => 7);
+SELECT * FROM spec('si_b');
+SELECT * FROM si_checks();
+SELECT bucketfdw.create_table_as('si_b', 'SELECT * FROM si_b', mode => 'overwrite', bucket_by => 'k', buckets => 5);
+SELECT * FROM si_checks();
+SET bucketfdw.inline_limit = 0;
 -- what cannot be
 SELECT bucketfdw.create_table_as('si_b', 'SELECT * FROM si_b', mode => 'overwrite', bucket_by => 'nobody');
 SELECT bucketfdw.create_table_as('si_b', 'SELECT * FROM si_b', mode => 'overwrite', sort_by => 'd');
