@@ -8,14 +8,24 @@
 #include "exec/scan/scan_node_private.h"
 #include "miscadmin.h"
 
-/* Equal keys stand together only if all files were laid out by one hash of the same number of keys. */
+/*
+ * Equal keys stand together only if all files were laid out by one hash of the
+ * keys that the table has now, as the plan knows: a snapshot may see files of
+ * others.
+ */
 static void
 CheckClusterLayout(const BucketScanState *scan)
 {
+	const BucketSpec *now = TableOptionsGet(scan->ss->ss_currentRelation)->spec;
+
 	for (int i = 0; i < scan->manifest->nspecs; i++)
 	{
-		if (scan->manifest->specs[i]->nkeys != scan->cluster ||
-			!BucketSpecHashKnown(scan->manifest->specs[i]))
+		const BucketSpec *spec = scan->manifest->specs[i];
+		bool		same = spec->nkeys == scan->cluster && now->nkeys == scan->cluster && BucketSpecHashKnown(spec);
+
+		for (int k = 0; same && k < scan->cluster; k++)
+			same = spec->sort[k].attnum == now->sort[k].attnum && spec->sort[k].keyclass == now->sort[k].keyclass;
+		if (!same)
 			ScanNodeLayoutError(scan);
 	}
 }
