@@ -106,6 +106,7 @@ CREATE TABLE bucketfdw.inline_rows (
 	rowtype oid NOT NULL,
 	file_id bigint NOT NULL,			-- they are a file to whoever reads or deletes
 	rows bigint NOT NULL,
+	written_at timestamptz NOT NULL,
 	data bytea NOT NULL
 ) WITH (
 	-- they come and go; dead ones cost all readers

@@ -79,7 +79,7 @@ bucketfdw_table_state(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	UpkeepLook(relid, GetActiveSnapshot(), &due);
-	last_write = Max(due.state.last_write, due.manifest->last_write);
+	last_write = Max(Max(due.state.last_write, due.manifest->last_write), due.inlined.last_write);
 	last_compaction = Max(due.state.last_compaction, due.manifest->last_compaction);
 
 	values[n++] = ColumnNames(relid, due.spec, due.spec ? due.spec->nkeys : 0);

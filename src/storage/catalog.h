@@ -71,8 +71,9 @@
 #define Anum_inline_rowtype			2
 #define Anum_inline_file_id			3
 #define Anum_inline_rows			4
-#define Anum_inline_data			5
-#define Natts_inline				5
+#define Anum_inline_written_at		5
+#define Anum_inline_data			6
+#define Natts_inline				6
 
 /* columns of bucketfdw.upkeep_state */
 #define Anum_upkeep_state_relid		1

@@ -13,6 +13,7 @@
 #include "storage/written.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 HeapTuple
 InlineScanNext(CatalogScan *scan, Oid rowtype, Datum *values)
@@ -43,6 +44,7 @@ InlineCount(Oid relid, Snapshot snapshot, InlineCounts *counts)
 	{
 		counts->writes++;
 		counts->rows += DatumGetInt64(values[Anum_inline_rows - 1]);
+		counts->last_write = Max(counts->last_write, DatumGetTimestampTz(values[Anum_inline_written_at - 1]));
 		counts->bytes += toast_raw_datum_size(values[Anum_inline_data - 1]) - VARHDRSZ;
 	}
 	CatalogScanEnd(&scan);
@@ -100,7 +102,7 @@ InlineInsert(Oid relid, int64 rows, const char *data, Size len, CommandId cid)
 	bytea	   *value = palloc(VARHDRSZ + len);
 	int64		file_id;
 
-	WrittenNote(relid, 1, rows, false);
+	WrittenNote(relid, WRITTEN_INLINE, rows);
 	SET_VARSIZE(value, VARHDRSZ + len);
 	memcpy(VARDATA(value), data, len);
 	if (!pg_strong_random(&file_id, sizeof(file_id)))
@@ -111,6 +113,7 @@ InlineInsert(Oid relid, int64 rows, const char *data, Size len, CommandId cid)
 	values[Anum_inline_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
 	values[Anum_inline_file_id - 1] = Int64GetDatum(file_id);
 	values[Anum_inline_rows - 1] = Int64GetDatum(rows);
+	values[Anum_inline_written_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[Anum_inline_data - 1] = PointerGetDatum(value);
 	CatalogInsert(rel, values, nulls, Natts_inline, cid);
 	table_close(rel, NoLock);

@@ -19,6 +19,7 @@ typedef struct InlineCounts
 	int64		writes;
 	int64		rows;
 	int64		bytes;
+	TimestampTz last_write;		/* 0: there is nothing */
 } InlineCounts;
 
 /* Count what a snapshot sees; NULL: the latest.  Reads no data. */

@@ -480,7 +480,7 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 
 	for (int i = 0; i < write->nfiles; i++)
 		rows += write->files[i].rows;
-	WrittenNote(relid, 1, rows, false);
+	WrittenNote(relid, WRITTEN_FILES, rows);
 	values[Anum_manifest_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_manifest_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
 	values[Anum_manifest_database - 1] = ObjectIdGetDatum(MyDatabaseId);
@@ -516,7 +516,7 @@ DeadFilesInsert(Oid relid, const Datum *manifest_values)
 	Datum		values[Natts_dead];
 	bool		nulls[Natts_dead] = {false};
 
-	WrittenNote(relid, 0, 0, true);
+	WrittenNote(relid, WRITTEN_GARBAGE, 0);
 	values[Anum_dead_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_dead_database - 1] = manifest_values[Anum_manifest_database - 1];
 	values[Anum_dead_tablespace - 1] = manifest_values[Anum_manifest_tablespace - 1];

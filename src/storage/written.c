@@ -15,7 +15,7 @@ PaceFunction bf_pace = NULL;
 static List *written = NIL;
 
 void
-WrittenNote(Oid relid, int writes, int64 rows, bool garbage)
+WrittenNote(Oid relid, WrittenKind kind, int64 rows)
 {
 	WrittenTable *table = NULL;
 	ListCell   *lc;
@@ -34,9 +34,8 @@ WrittenNote(Oid relid, int writes, int64 rows, bool garbage)
 		written = lappend(written, table);
 		MemoryContextSwitchTo(old);
 	}
-	table->writes += writes;
+	table->count[kind]++;
 	table->rows += rows;
-	table->garbage |= garbage;
 }
 
 const List *

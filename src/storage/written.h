@@ -8,16 +8,25 @@
 
 #include "nodes/pg_list.h"
 
+/* Files: a bucket has one run more at most; rows that are in no file; files were replaced. */
+typedef enum WrittenKind
+{
+	WRITTEN_FILES,
+	WRITTEN_INLINE,
+	WRITTEN_GARBAGE
+} WrittenKind;
+
+#define WRITTEN_KINDS (WRITTEN_GARBAGE + 1)
+
 typedef struct WrittenTable
 {
 	Oid			relid;
-	int			writes;			/* a bucket has at most so many new runs */
+	int			count[WRITTEN_KINDS];
 	int64		rows;			/* added */
-	bool		garbage;		/* files were replaced */
 } WrittenTable;
 
 /* What aborted subtransactions wrote may be counted too. */
-extern void WrittenNote(Oid relid, int writes, int64 rows, bool garbage);
+extern void WrittenNote(Oid relid, WrittenKind kind, int64 rows);
 
 /* List of WrittenTable; NIL once the transaction has ended. */
 extern const List *WrittenTables(void);

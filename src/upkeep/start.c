@@ -27,6 +27,8 @@
 
 /* the manifest is looked at once in so many writes of a table, others' writes being about as many, */
 #define LOOK_WRITES 16
+/* those that make no file counted apart, */
+#define LOOK_INLINE 128
 /* or when so much time has passed */
 #define LOOK_MS 30000
 /* between two starts of this process */
@@ -38,7 +40,7 @@
 typedef struct KnownTable
 {
 	Oid			relid;
-	int			writes;
+	int			count[WRITTEN_KINDS];
 	double		rows;
 	TimestampTz looked;
 } KnownTable;
@@ -74,7 +76,7 @@ FindKnown(Oid relid, bool *found)
 	known = hash_search(known_tables, &relid, HASH_ENTER, found);
 	if (!*found)
 	{
-		known->writes = 0;
+		memset(known->count, 0, sizeof(known->count));
 		known->rows = 0;
 		known->looked = 0;
 	}
@@ -89,7 +91,8 @@ Look(KnownTable *known)
 
 	UpkeepLook(known->relid, NULL, &due);
 	known->looked = GetCurrentTimestamp();
-	known->writes = Min(LOOK_WRITES, Max(1, bf_upkeep_runs - due.max_runs));
+	known->count[WRITTEN_FILES] = Min(LOOK_WRITES, Max(1, bf_upkeep_runs - due.max_runs));
+	known->count[WRITTEN_INLINE] = LOOK_INLINE;
 	known->rows = UpkeepAnalyzeThreshold(due.analyzed_rows) - (due.rows - Max(due.analyzed_rows, 0));
 	return (UpkeepIsDue(&due) || due.quiet_at != 0) && TableWantsUpkeep(known->relid);
 }
@@ -105,15 +108,16 @@ IsInNeed(const WrittenTable *written)
 		return false;
 
 	/* it cannot go before the commit, and soon after */
-	if (written->garbage)
+	if (written->count[WRITTEN_GARBAGE] > 0)
 		return TableWantsUpkeep(written->relid);
 
 	known = FindKnown(written->relid, &found);
 	if (found)
 	{
-		known->writes -= written->writes;
+		for (int kind = 0; kind < WRITTEN_KINDS; kind++)
+			known->count[kind] -= written->count[kind];
 		known->rows -= written->rows;
-		if (known->writes > 0 && known->rows >= 0 &&
+		if (known->count[WRITTEN_FILES] > 0 && known->count[WRITTEN_INLINE] > 0 && known->rows >= 0 &&
 			!TimestampDifferenceExceeds(known->looked, GetCurrentTimestamp(), LOOK_MS))
 			return false;
 	}
@@ -121,7 +125,8 @@ IsInNeed(const WrittenTable *written)
 	/* a look would count as a read of the whole table; the worker's does not */
 	if (IsolationIsSerializable())
 	{
-		known->writes = LOOK_WRITES;
+		known->count[WRITTEN_FILES] = LOOK_WRITES;
+		known->count[WRITTEN_INLINE] = LOOK_INLINE;
 		known->rows = PG_INT64_MAX;
 		known->looked = GetCurrentTimestamp();
 		return found || pg_prng_uint32(&pg_global_prng_state) % LOOK_WRITES == 0;
