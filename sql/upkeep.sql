@@ -1,6 +1,8 @@
 -- Upkeep: what is due, and maintain(), which does it at once.
 \set VERBOSITY terse
 SET search_path = public;
+-- files are wanted, however small
+SET bucketfdw.inline_limit = 0;
 
 CREATE FOREIGN TABLE up_b (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4', sort_by 'k, v desc');
 CREATE FUNCTION state(rel regclass) RETURNS TABLE (rows bigint, max_runs int, due text[], written boolean, compacted boolean, analyzed boolean)
@@ -70,6 +72,17 @@ CREATE FOREIGN TABLE up_x (k int) SERVER bucketfdw OPTIONS (bucket_by 'k', up_ke
 CALL append('up_b', 1, 200);
 CALL bucketfdw.maintain('up_b');
 SELECT rows, due FROM state('up_b');
+
+-- rows that stand in the catalog
+RESET bucketfdw.inline_limit;
+CALL append('up_b', 200, 1);
+SELECT rows, due, written FROM state('up_b');
+CALL append('up_b', 1, 1);
+SELECT rows, max_runs, due FROM state('up_b');
+CALL bucketfdw.maintain('up_b');
+SELECT rows, max_runs, due FROM state('up_b');
+SELECT count(*) FROM bucketfdw.inline_rows WHERE relid = 'up_b'::regclass;
+SET bucketfdw.inline_limit = 0;
 
 -- partitions
 CREATE TABLE up_p (k int, v int) PARTITION BY RANGE (v);

@@ -15,6 +15,7 @@ $node->init(allows_streaming => 1);
 $node->append_conf(
 	'postgresql.conf', q{
 bucketfdw.upkeep = on
+bucketfdw.inline_limit = 0
 bucketfdw.min_free_space = 0
 bucketfdw.log_upkeep_min_duration = 0
 max_worker_processes = 8
@@ -91,6 +92,13 @@ is(defects($node), '', 'and sound');
 like(slurp_file($node->logfile), qr/LOG:  upkeep of table "postgres.public.a": [1-9]/, 'and it is logged');
 all_ended();
 is(bad_lines(0), '', 'no errors');
+
+# rows that stand in the catalog
+create('postgres', 'small');
+$node->safe_psql('postgres', "SET bucketfdw.inline_limit = '16kB';\n" . "INSERT INTO small VALUES (1, 'x');\n" x 400);
+settles('postgres', 'small', 'after 400 small writes nothing is due in the end');
+is($node->safe_psql('postgres', q{SELECT count(*) < 201 FROM bucketfdw.inline_rows WHERE relid = 'small'::regclass}), 't', 'they are in files');
+is($node->safe_psql('postgres', 'SELECT count(*), sum(k) FROM small'), '400|400', 'and there');
 
 # garbage of a TRUNCATE
 $node->safe_psql('postgres', 'TRUNCATE a');
