@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/manifest.h"
-#include "upkeep/compact.h"
+#include "upkeep/replace.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 

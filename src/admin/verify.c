@@ -20,6 +20,7 @@
 #include "storage/damaged.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
+#include "upkeep/replace.h"
 #include "upkeep/steps.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

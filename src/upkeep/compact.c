@@ -10,10 +10,6 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
-#include "access/xact.h"
-#include "catalog/pg_authid_d.h"
-#include "catalog/pg_class_d.h"
 #include "compat.h"
 #include "exec/scan/leaf_reader.h"
 #include "format/file_format.h"
@@ -26,7 +22,6 @@
 #include "upkeep/compact.h"
 #include "upkeep/compact_choose.h"
 #include "upkeep/replace.h"
-#include "utils/acl.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -43,12 +38,6 @@ struct Compaction
 	int			nparts;
 	double	   *parts;			/* per bucket, see CompactChoose */
 };
-
-bool
-MayMaintain(Oid relid)
-{
-	return BfIsTableOwner(relid, GetUserId()) || BfMayMaintain(GetUserId());
-}
 
 Compaction *
 CompactBegin(Oid relid, bool full, bool quiet)
@@ -170,8 +159,9 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
 
 /* A step of a table that is locked. */
 static bool
-CompactTable(Compaction *compaction, Relation rel)
+CompactTable(void *state, Relation rel)
 {
+	Compaction *compaction = state;
 	RowLayout  *layout = RowLayoutCreate(compaction->relid, RelationGetDescr(rel), TableOptionsGet(rel));
 	Manifest   *manifest;
 	ManifestWrite *write;
@@ -212,22 +202,5 @@ CompactTable(Compaction *compaction, Relation rel)
 bool
 CompactStep(Compaction *compaction)
 {
-	MemoryContext cxt;
-	MemoryContext old;
-	Relation	rel;
-	bool		more = false;
-
-	/* the lock must come before what is read, whatever the session's default is */
-	XactIsoLevel = XACT_READ_COMMITTED;
-	rel = try_relation_open(compaction->relid, ShareUpdateExclusiveLock);
-	if (rel == NULL)
-		return false;
-	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw compaction", ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(cxt);
-	if (IsBucketTable(compaction->relid) && MayMaintain(compaction->relid))
-		more = CompactTable(compaction, rel);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
-	relation_close(rel, NoLock);
-	return more;
+	return StepOfTable(compaction->relid, CompactTable, compaction);
 }

@@ -14,15 +14,10 @@ typedef struct Compaction Compaction;
 extern Compaction *CompactBegin(Oid relid, bool full, bool quiet);
 
 /*
- * One step, in a transaction that has done nothing yet and that the caller
- * commits; it is made READ COMMITTED.  The table need not exist any more.
- * Only files that were there at the first step, or come from one, are looked
- * at, so that there is an end however much is appended meanwhile.  false:
- * nothing more is to be done.
+ * One step, in a transaction as StepOfTable wants it.  Only files that were
+ * there at the first step, or come from one, are looked at, so that there is an
+ * end however much is appended meanwhile.  false: nothing more is to be done.
  */
 extern bool CompactStep(Compaction *compaction);
-
-/* May the current user do the upkeep of a table, and look for damage in it? */
-extern bool MayMaintain(Oid relid);
 
 #endif							/* BF_COMPACT_H */

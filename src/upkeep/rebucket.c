@@ -13,7 +13,6 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "access/xact.h"
 #include "exec/scan/leaf_reader.h"
 #include "executor/executor.h"
@@ -21,7 +20,6 @@
 #include "miscadmin.h"
 #include "storage/catalog.h"
 #include "storage/lmgr.h"
-#include "upkeep/compact.h"
 #include "upkeep/rebucket.h"
 #include "upkeep/replace.h"
 #include "upkeep/spec_change.h"
@@ -207,25 +205,17 @@ FileStep(Rebucketing *rebucketing, Relation rel)
 	return true;
 }
 
+/* StepOfTable's work */
+static bool
+Step(void *state, Relation rel)
+{
+	Rebucketing *rebucketing = state;
+
+	return rebucketing->begun ? FileStep(rebucketing, rel) : FirstStep(rebucketing, rel);
+}
+
 bool
 RebucketStep(Rebucketing *rebucketing)
 {
-	MemoryContext cxt;
-	MemoryContext old;
-	Relation	rel;
-	bool		more = false;
-
-	/* the lock must come before what is read, whatever the session's default is */
-	XactIsoLevel = XACT_READ_COMMITTED;
-	rel = try_relation_open(rebucketing->relid, ShareUpdateExclusiveLock);
-	if (rel == NULL)
-		return false;
-	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw rebucket", ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(cxt);
-	if (IsBucketTable(rebucketing->relid) && MayMaintain(rebucketing->relid))
-		more = rebucketing->begun ? FileStep(rebucketing, rel) : FirstStep(rebucketing, rel);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
-	relation_close(rel, NoLock);
-	return more;
+	return StepOfTable(rebucketing->relid, Step, rebucketing);
 }

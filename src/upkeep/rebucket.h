@@ -17,10 +17,9 @@ typedef struct Rebucketing Rebucketing;
 extern Rebucketing *RebucketBegin(Oid relid, List *given);
 
 /*
- * One step, in a transaction that has done nothing yet and that the caller
- * commits; it is made READ COMMITTED.  The first makes the new spec that of the
- * table; another key or order takes no further step.  false: nothing more is to
- * be done.  The table need not exist any more.
+ * One step, in a transaction as StepOfTable wants it.  The first makes the new
+ * spec that of the table; another key or order takes no further step.  false:
+ * nothing more is to be done.
  */
 extern bool RebucketStep(Rebucketing *rebucketing);
 

@@ -4,18 +4,53 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class_d.h"
 #include "catalog/pg_collation_d.h"
+#include "compat.h"
 #include "counters/counters.h"
 #include "format/stats/column_summary.h"
 #include "miscadmin.h"
 #include "plan/rel/stats_merge.h"
 #include "storage/file_store.h"
 #include "upkeep/replace.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+
+bool
+MayMaintain(Oid relid)
+{
+	return BfIsTableOwner(relid, GetUserId()) || BfMayMaintain(GetUserId());
+}
+
+bool
+StepOfTable(Oid relid, bool (*step) (void *state, Relation rel), void *state)
+{
+	MemoryContext cxt;
+	MemoryContext old;
+	Relation	rel;
+	bool		more = false;
+
+	/* the lock must come before what is read, whatever the session's default is */
+	XactIsoLevel = XACT_READ_COMMITTED;
+	rel = try_relation_open(relid, ShareUpdateExclusiveLock);
+	if (rel == NULL)
+		return false;
+	cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw step of upkeep", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(cxt);
+	if (IsBucketTable(relid) && MayMaintain(relid))
+		more = step(state, rel);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	relation_close(rel, NoLock);
+	return more;
+}
 
 Manifest *
 ManifestToReplace(Oid relid)

@@ -11,6 +11,17 @@
 /* files replaced in one step, about: what the step needs on disk, and what is lost when it is cancelled */
 #define STEP_BYTES (INT64CONST(256) * 1024 * 1024)
 
+/* May the current user do the upkeep of a table, and look for damage in it? */
+extern bool MayMaintain(Oid relid);
+
+/*
+ * A step of upkeep, in a transaction that has done nothing yet and that the
+ * caller commits; it is made READ COMMITTED.  The table need not exist any more,
+ * or be the user's; else it is locked against others who replace files, and the
+ * result is step's.
+ */
+extern bool StepOfTable(Oid relid, bool (*step) (void *state, Relation rel), void *state);
+
 /*
  * The manifest as it is, in the current context, for a table that is locked
  * against all who replace files: the lock keeps them there.

@@ -21,6 +21,7 @@
 #include "storage/file_store.h"
 #include "storage/lmgr.h"
 #include "upkeep/due.h"
+#include "upkeep/replace.h"
 #include "upkeep/steps.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
