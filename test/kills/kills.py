@@ -94,11 +94,12 @@ class Session(threading.Thread):
 
     def transaction(self):
         what = self.rng.choices(("insert", "copy", "small", "single", "savepoint", "prepare", "finish", "truncate", "recreate",
-                                 "overwrite", "move", "cleanup", "checkpoint", "abort", "compact", "rebucket"),
-                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4, 8, 4))[0]
+                                 "overwrite", "move", "cleanup", "checkpoint", "abort", "compact", "rebucket",
+                                 "maintain"),
+                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4, 8, 4, 4))[0]
         self.tab = self.rng.randrange(TABLES)
         self.id = self.run_.next_id()
-        if what not in ("finish", "compact", "rebucket") and self.run_.sizes[self.tab] > LIMIT:
+        if what not in ("finish", "compact", "rebucket", "maintain") and self.run_.sizes[self.tab] > LIMIT:
             what = self.rng.choice(("truncate", "recreate", "overwrite"))
         if self.number == 0 and self.run_.only:
             what = self.run_.only
@@ -263,6 +264,9 @@ class Session(threading.Thread):
         self.sql(f"CALL bucketfdw.rebucket('b_{self.tab}', buckets => {self.rng.choice((1, 4, 6, 16, 64))}, "
                  f"compression => '{self.rng.choice(('none', 'lz4', 'zstd'))}')")
 
+    def do_maintain(self):
+        self.sql(f"CALL bucketfdw.maintain('b_{self.tab}')")
+
     def do_checkpoint(self):
         if not self.run_.quiet:
             self.sql("CHECKPOINT")
@@ -400,7 +404,7 @@ class Run:
                             self.headless.add(path)
 
     def process(self, title):
-        """The process id of an auxiliary process."""
+        """The process id of an auxiliary process; None: there is none, and need not be."""
         with open(os.path.join(self.data, "postmaster.pid"), encoding="utf-8") as f:
             postmaster = f.readline().strip()
         for name in os.listdir("/proc"):
@@ -412,17 +416,22 @@ class Run:
                         return int(name)
             except (OSError, IndexError):
                 pass
+        if title == "upkeep":
+            return None
         raise Failure(f"there is no {title}")
 
     def kill(self, sessions):
         """Kills something; says what."""
-        what = self.rng.choices(("backend", "checkpointer", "walwriter", "stop"), (4, 2, 2, 5))[0]
+        what = self.rng.choices(("backend", "checkpointer", "walwriter", "upkeep", "stop"), (4, 2, 2, 3, 5))[0]
         number = 0 if self.only and self.rng.random() < 0.5 else self.rng.randrange(SESSIONS)
         text = f"{what} {self.doing[number]}" if what == "backend" else what
         if what == "stop":
             self.pg_ctl("-m", "immediate", "stop")
         else:
-            os.kill(sessions[number].pid if what == "backend" else self.process(what), signal.SIGKILL)
+            pid = sessions[number].pid if what == "backend" else self.process(what)
+            if pid is None:  # there is not always something to keep up
+                text, what, pid = f"backend {self.doing[number]}", "backend", sessions[number].pid
+            os.kill(pid, signal.SIGKILL)
         self.kills[what] += 1
         return text, what == "stop"
 
@@ -550,6 +559,7 @@ class Run:
                 self.start_and_stop()
             self.start()
         self.conn = Connection(DATABASE, wait=120)
+        self.rows("SET bucketfdw.upkeep = off")  # files that it is about to name would be orphans
         self.check()
         if number % 5 == 0:
             self.upkeep()
