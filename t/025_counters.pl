@@ -49,7 +49,7 @@ my ($ret, $out, $err) = $node->psql('postgres', 'SELECT sum(1 / (v - 5000)) FROM
 like($err, qr/division by zero/, 'an error');
 is(counters('scans', 'a'), '7', 'what failed is not counted, what follows is');
 $node->safe_psql('postgres', q{CALL bucketfdw.compact('b', "full" => true)});
-is(counters('upkeep_steps > 0, upkeep_rows, upkeep_bytes > 0, writes', 'b'), 't|10100|t|2', 'compaction');
+is(counters('upkeep_steps > 0, upkeep_rows, upkeep_bytes > 0, writes, rows_written', 'b'), 't|10100|t|2|10100', 'compaction');
 
 # each process of a parallel plan counts what it reads, all of them are one scan
 my $blocks = counters('blocks_read', 'a');

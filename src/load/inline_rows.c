@@ -152,6 +152,7 @@ InlineSeal(RowSet **sets, int nsets, CommandId from, CommandId before, SealCount
 			(void) SpecRecord(layout->relid, layout->spec);
 		InlineInsert(layout->relid, nrows, data.data, data.len, last);
 		counters->rows += nrows;
+		counters->bytes += data.len;
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);

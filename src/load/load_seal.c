@@ -12,6 +12,7 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "counters/counters.h"
 #include "load/inline_rows.h"
 #include "load/load_internal.h"
 #include "load/progress.h"
@@ -250,6 +251,7 @@ SealGroup(const SetGroup *group, bool divide)
 	/* the table is locked since its rows came */
 	Relation	rel = try_relation_open(group->layout->relid, NoLock);
 	SealCounters counters = {0};
+	TableCounts counts = {0};
 	CommandId	all[] = {FirstCommandId, InvalidCommandId};
 	CommandId  *borders = all;
 	int			nwrites = 1;
@@ -270,6 +272,10 @@ SealGroup(const SetGroup *group, bool divide)
 			if (!InlineSeal(group->sets, group->nsets, borders[i], borders[i + 1], &counters))
 				SealSets(rel, group->sets, group->nsets, borders[i], borders[i + 1], &counters);
 		}
+		counts.n[COUNT_WRITES] = nwrites;
+		counts.n[COUNT_ROWS_WRITTEN] = counters.rows;
+		counts.n[COUNT_BYTES_WRITTEN] = counters.bytes;
+		CountersAdd(RelationGetRelid(rel), &counts);
 		relation_close(rel, NoLock);
 	}
 	for (int i = 0; i < group->nsets; i++)

@@ -6,7 +6,6 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "counters/counters.h"
 #include "load/load_stats.h"
 #include "load/progress.h"
 #include "load/run_files.h"
@@ -188,7 +187,6 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId befor
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 	SealState	state = {.from = from, .before = before, .last = from};
-	TableCounts counts = {0};
 
 	state.tablespace = SpecTablespace(RelationGetRelid(rel));
 	WriteSets(&state, sets, nsets, true);
@@ -200,13 +198,9 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId befor
 	}
 	for (int i = 0; i < state.write->nfiles; i++)
 	{
-		counts.n[COUNT_ROWS_WRITTEN] += state.write->files[i].rows;
-		counts.n[COUNT_BYTES_WRITTEN] += state.write->files[i].bytes;
+		counters->rows += state.write->files[i].rows;
+		counters->bytes += state.write->files[i].bytes;
 	}
-	counts.n[COUNT_WRITES] = 1;
-	CountersAdd(RelationGetRelid(rel), &counts);
-	counters->rows += counts.n[COUNT_ROWS_WRITTEN];
-	counters->bytes += counts.n[COUNT_BYTES_WRITTEN];
 	counters->files += state.write->nfiles;
 	counters->runs += state.write->nruns;
 	MemoryContextSwitchTo(oldcxt);

@@ -20,7 +20,8 @@
  *
  * When nothing is appended, buckets are merged on to two runs, all at once or
  * not at all, if the table has credit: so many rows for each that it has, less
- * those that compaction wrote.
+ * those that compaction wrote.  And to one, which is read fastest, where little
+ * was written so far for what is to be merged.
  */
 #include "postgres.h"
 
@@ -30,7 +31,13 @@
 #include "upkeep/compact_choose.h"
 
 /* rows that may be rewritten for each row of the table, in all, while nothing is appended */
-#define CREDIT 5
+#define CREDIT 4
+/* what merging to one run leaves of it, which is done if the rows outside of the largest runs are so large a part */
+#define CREDIT_LEFT 2
+#define SMALL_PART (1.0 / 16)
+
+/* more than any run has */
+#define ALL_PARTS 2.0
 
 /* of a file */
 typedef struct FileSize
@@ -50,6 +57,7 @@ typedef struct Chooser
 	const Manifest *manifest;
 	const CompactLimits *limits;
 	FileSize   *sizes;			/* per file */
+	int64		rows;			/* of the eligible files */
 	int64		credit;			/* rows */
 	const ManifestRun **runs;	/* the eligible ones by bucket, then size */
 	int			nruns;
@@ -118,6 +126,7 @@ MeasureFiles(Chooser *chooser, const bool *eligible, int nbuckets)
 		if (!eligible[f])
 			continue;
 		chooser->sizes[f].part = (double) file->rows / Max(chooser->sizes[f].rows, 1);
+		chooser->rows += file->rows;
 		chooser->credit += CREDIT * file->rows - file->rewritten;
 	}
 	pfree(rows);
@@ -207,9 +216,32 @@ PartBehindLargest(const Chooser *chooser, const ManifestRun *const *runs, int n)
 	return Max(RunPart(chooser, runs[n - 2]), Min(part, RunPart(chooser, runs[n - 1]) * 0.999));
 }
 
+/* Decide to merge all buckets to one run, if much credit is left then. */
+static bool
+SpendOnOne(const Chooser *chooser, double *parts)
+{
+	int64		rows = 0;
+	int64		small = 0;
+	int			n;
+
+	for (int at = 0; (n = NextBucket(chooser, at)) > 0; at += n)
+	{
+		for (int i = at; i < at + n && n > 1; i++)
+		{
+			rows += chooser->runs[i]->rows;
+			small += i < at + n - 1 ? chooser->runs[i]->rows : 0;
+		}
+	}
+	if (small == 0 || small < rows * SMALL_PART || rows > chooser->credit - CREDIT_LEFT * chooser->rows)
+		return false;
+	for (int at = 0; (n = NextBucket(chooser, at)) > 0; at += n)
+		parts[chooser->runs[at]->bucket] = n > 1 ? ALL_PARTS : 0;
+	return true;
+}
+
 /* Decide to merge all buckets to two runs, if there is credit for that. */
 static bool
-SpendCredit(const Chooser *chooser, double *parts)
+SpendOnTwo(const Chooser *chooser, double *parts)
 {
 	bool	   *counted = palloc0(Max(chooser->manifest->nfiles, 1) * sizeof(bool));
 	int64		rows = 0;
@@ -253,7 +285,7 @@ DecideParts(const Chooser *chooser, double *parts)
 			*part = 0;
 		any |= *part > 0;
 	}
-	return any || (chooser->limits->quiet && SpendCredit(chooser, parts));
+	return any || (chooser->limits->quiet && (SpendOnOne(chooser, parts) || SpendOnTwo(chooser, parts)));
 }
 
 /*

@@ -12,7 +12,7 @@ typedef struct CompactLimits
 {
 	bool		full;			/* until a bucket has one run, else until it has few enough */
 	int			runs;			/* so many */
-	bool		quiet;			/* nothing is appended: then on to two, as far as credit goes */
+	bool		quiet;			/* nothing is appended: then on to two or one, as far as credit goes */
 	int64		step_bytes;		/* of files replaced in a step, about */
 	Size		row_memory;		/* that a row of a block takes while its run is merged */
 	Size		memory;			/* for all runs of a bucket together */

@@ -105,7 +105,7 @@ UpkeepLook(Oid relid, Snapshot snapshot, UpkeepDue *due)
 	due->cleanup = due->removable > 0;
 	due->analyze = fabs(due->rows - Max(due->analyzed_rows, 0)) > UpkeepAnalyzeThreshold(due->analyzed_rows);
 	due->spec = SpecNewestRow(relid, NULL, NULL, &due->version, &due->tablespace);
-	if (due->spec != NULL && due->max_runs > 2)
+	if (due->spec != NULL && due->max_runs > 1)
 		LookAtRuns(due);
 	due->flush = InlineDue(relid, 1);
 	due->blocked = due->compact && due->garbage_bytes > manifest->bytes && !due->cleanup;

@@ -2,7 +2,7 @@
  * merge_window_sort.c
  *	  The rows of a window in order.
  *
- * They are sorted by digits.  An entry of a window is one number: how far its
+ * Two runs are merged; more are sorted by digits.  An entry of a window is one number: how far its
  * image is above the least one of the window, then which cursor and which entry
  * of its block it is.  Where the images are too far apart for that, their first
  * bits are sorted, and the few rows put right that these do not tell apart.
@@ -15,6 +15,7 @@
 #include "exec/scan/merge/merge_window_sort.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "vector/merge_search.h"
 
 /* bits of a digit, at most; two digits are sorted by */
 #define DIGIT_BITS 11
@@ -27,6 +28,10 @@
 #define COUNTER_BITS 19
 /* ... and as long as windows have so many rows for each key, on average */
 #define COUNTED_ROWS 2
+
+/* bits of an image that an entry has at most, and one that is only a key */
+#define MERGED_BITS (64 - TAG_BITS)
+#define KEY_BITS 32
 
 StaticAssertDecl(WINDOW_ROOM <= PG_UINT16_MAX, "counters of two bytes may overflow");
 
@@ -43,6 +48,14 @@ typedef struct Digits
 	uint32		low[1 << DIGIT_BITS];
 	uint32		high[1 << DIGIT_BITS];
 } Digits;
+
+/* What a window takes of a run. */
+typedef struct RunPart
+{
+	const int64 *k64;
+	int			n;
+	uint64		tag;			/* of the first entry; the next has one more */
+} RunPart;
 
 /* Turn counts into the places where the entries of each digit begin. */
 static void
@@ -191,6 +204,25 @@ SortKeys(MergeWindow *window, Digits *digits)
 				  digits->low_bits, PG_UINT32_MAX);
 }
 
+/* Merge two arrays of keys, none of which is in both. */
+static void
+MergeKeys(const uint32 *a, int na, const uint32 *b, int nb, uint32 *to)
+{
+	const uint32 *a_end = a + na;
+	const uint32 *b_end = b + nb;
+
+	while (a < a_end && b < b_end)
+	{
+		bool		second = *b < *a;
+
+		*to++ = second ? *b : *a;
+		a += !second;
+		b += second;
+	}
+	memcpy(to, a, (a_end - a) * sizeof(uint32));
+	memcpy(to + (a_end - a), b, (b_end - b) * sizeof(uint32));
+}
+
 /*
  * Make entries of the keys of the window's rows, those up to an image, and count
  * the rows of each.  A look at the counter tells whether a key is new: that
@@ -207,10 +239,11 @@ CountKeys(MergeWindow *window, int64 upto, int bits, Digits *digits)
 	uint32		mask;
 	int			rows = 0;
 	int			n = 0;
+	int			first = 0;		/* keys of the first run */
 
 	ChooseDigits(digits, bits);
-	/* sorting by the last digit leaves them where entries are */
-	keys = (uint32 *) (digits->high_bits > 0 ? window->entry : window->spare);
+	/* sorting by the last digit, or merging, leaves them where entries are */
+	keys = (uint32 *) (digits->high_bits > 0 && window->nactive > 2 ? window->entry : window->spare);
 	mask = (UINT32_C(1) << digits->low_bits) - 1;
 	if (window->counters == NULL || bits > window->counter_bits)
 	{
@@ -240,25 +273,31 @@ CountKeys(MergeWindow *window, int64 upto, int bits, Digits *digits)
 		}
 		rows += pos - cursor->pos;
 		cursor->pos = pos;
+		first = i == 0 ? n : first;
 	}
 	window->n = n;
 	window->count_pays = n * COUNTED_ROWS <= rows;
 
-	for (int i = 0; i < n; i++)
-	{
-		digits->low[keys[i] & mask]++;
-		digits->high[keys[i] >> digits->low_bits]++;
-	}
-	CountsToStarts(digits->low, 1 << digits->low_bits);
-	CountsToStarts(digits->high, 1 << digits->high_bits);
-	if (digits->high_bits > 0)
-	{
-		SortParts(keys, (uint32 *) window->spare, n, digits->low, 0, mask);
-		keys = (uint32 *) window->spare;
-		SortParts(keys, (uint32 *) window->entry, n, digits->high, digits->low_bits, PG_UINT32_MAX);
-	}
+	if (window->nactive <= 2)
+		MergeKeys(keys, first, keys + first, n - first, (uint32 *) window->entry);
 	else
-		SortParts(keys, (uint32 *) window->entry, n, digits->low, 0, mask);
+	{
+		for (int i = 0; i < n; i++)
+		{
+			digits->low[keys[i] & mask]++;
+			digits->high[keys[i] >> digits->low_bits]++;
+		}
+		CountsToStarts(digits->low, 1 << digits->low_bits);
+		CountsToStarts(digits->high, 1 << digits->high_bits);
+		if (digits->high_bits > 0)
+		{
+			SortParts(keys, (uint32 *) window->spare, n, digits->low, 0, mask);
+			keys = (uint32 *) window->spare;
+			SortParts(keys, (uint32 *) window->entry, n, digits->high, digits->low_bits, PG_UINT32_MAX);
+		}
+		else
+			SortParts(keys, (uint32 *) window->entry, n, digits->low, 0, mask);
+	}
 
 	keys = (uint32 *) window->entry;
 	times = (int64 *) window->spare;
@@ -337,19 +376,125 @@ SortByRest(MergeWindow *window)
 	}
 }
 
+static inline void
+PartAdvance(RunPart *part, int n)
+{
+	part->k64 += n;
+	part->tag += n;
+	part->n -= n;
+}
+
+/*
+ * Put the part of a cursor up to an image into a window, or, where there is a
+ * second one, both, in order: what neither's end can interrupt in one loop.
+ */
+static inline void
+MergeParts(MergeWindow *window, RunPart *a, RunPart *b, bool keys_only, bool images)
+{
+	uint32	   *keys = (uint32 *) window->entry;
+	uint64	   *entry = window->entry;
+	const uint64 base = (uint64) window->base;
+	const int	shift = window->shift;
+	int			n = window->n;
+	int			steps;
+
+	while ((steps = Min(a->n, b->n)) > 0)
+	{
+		const int64 *x = a->k64;
+		const int64 *y = b->k64;
+		uint64		x_tag = a->tag;
+		uint64		y_tag = b->tag;
+
+		for (int k = 0; k < steps; k++)
+		{
+			/* of equal ones, those of the first */
+			bool		second = *y < *x;
+			int64		image = second ? *y : *x;
+			uint64		part = ((uint64) image - base) >> shift;
+
+			if (keys_only)
+				keys[n++] = (uint32) part;
+			else
+			{
+				if (images)
+					window->image[n] = image;
+				entry[n++] = part << TAG_BITS | (second ? y_tag : x_tag);
+				x_tag += !second;
+				y_tag += second;
+			}
+			x += !second;
+			y += second;
+		}
+		PartAdvance(a, x - a->k64);
+		PartAdvance(b, y - b->k64);
+	}
+	if (a->n == 0)
+		a = b;
+	for (int k = 0; k < a->n; k++)
+	{
+		uint64		part = ((uint64) a->k64[k] - base) >> shift;
+
+		if (keys_only)
+			keys[n++] = (uint32) part;
+		else
+		{
+			if (images)
+				window->image[n] = a->k64[k];
+			entry[n++] = part << TAG_BITS | (a->tag + k);
+		}
+	}
+	window->n = n;
+}
+
+/* One or two runs: merging takes less than sorting. */
+static void
+MergeTwo(MergeWindow *window, int64 upto)
+{
+	LeafReader *leaf = window->leaf;
+	RunPart		parts[2] = {0};
+
+	for (int i = 0; i < window->nactive; i++)
+	{
+		int			c = window->active[i];
+		BlockCursor *cursor = &leaf->cursors[c];
+		const int64 *k64 = cursor->block->keys.k64;
+		int			end = window->end[c];
+
+		if (upto < PG_INT64_MAX)
+			end = Search64(k64, cursor->pos, end, upto + 1);
+		parts[i].k64 = k64 + cursor->pos;
+		parts[i].n = end - cursor->pos;
+		parts[i].tag = (uint64) c << POS_BITS | (uint64) cursor->pos;
+		cursor->pos = window->end[c] = end;
+	}
+	window->n = 0;
+	if (window->keys_only)
+		MergeParts(window, &parts[0], &parts[1], true, false);
+	else if (window->shift == 0)
+		MergeParts(window, &parts[0], &parts[1], false, false);
+	else
+		MergeParts(window, &parts[0], &parts[1], false, true);
+}
+
 void
 MergeWindowSort(MergeWindow *window, int64 upto, int bits, int rows)
 {
+	bool		merged = window->nactive <= 2;
 	int			most = Min(2 * DIGIT_BITS, pg_leftmost_one_pos32(rows) + 1 + SPARE_BITS);
 	Digits		digits;
 
-	window->shift = Max(bits - most, 0);
+	window->shift = Max(bits - (merged ? MERGED_BITS : most), 0);
 	window->keys_only = (window->leaf->ncols == 1 || window->leaf->countable) && window->direct &&
-		window->shift == 0;
+		bits <= (merged ? KEY_BITS : most);
 	window->counted = window->keys_only && window->count_pays && bits <= COUNTER_BITS;
 	if (window->counted)
 	{
 		CountKeys(window, upto, bits, &digits);
+		return;
+	}
+	if (merged)
+	{
+		MergeTwo(window, upto);
 		return;
 	}
 	CountDigits(window, upto, bits - window->shift, &digits);
