@@ -32,6 +32,8 @@
 /* bits of an image that an entry has at most, and one that is only a key */
 #define MERGED_BITS (64 - TAG_BITS)
 #define KEY_BITS 32
+/* of a run with so many times as many rows as the other, rows are taken together up to the next of the other */
+#define UNEVEN 8
 
 StaticAssertDecl(WINDOW_ROOM <= PG_UINT16_MAX, "counters of two bytes may overflow");
 
@@ -376,74 +378,97 @@ SortByRest(MergeWindow *window)
 	}
 }
 
+/* The next n rows of a run go into the window. */
 static inline void
-PartAdvance(RunPart *part, int n)
+TakeRows(MergeWindow *window, RunPart *run, int n, bool keys_only, bool images)
 {
-	part->k64 += n;
-	part->tag += n;
-	part->n -= n;
+	uint32	   *keys = (uint32 *) window->entry + window->n;
+	uint64	   *entry = window->entry + window->n;
+	const int64 *k64 = run->k64;
+	const uint64 tag = run->tag;
+	const uint64 base = (uint64) window->base;
+	const int	shift = window->shift;
+
+	if (images)
+		memcpy(window->image + window->n, k64, n * sizeof(int64));
+	for (int k = 0; k < n; k++)
+	{
+		uint64		part = ((uint64) k64[k] - base) >> shift;
+
+		if (keys_only)
+			keys[k] = (uint32) part;
+		else
+			entry[k] = part << TAG_BITS | (tag + k);
+	}
+	window->n += n;
+	run->k64 += n;
+	run->tag += n;
+	run->n -= n;
 }
 
-/*
- * Put the part of a cursor up to an image into a window, or, where there is a
- * second one, both, in order: what neither's end can interrupt in one loop.
- */
+/* The next rows of two runs go into the window, as many as are sure to be there; of equal ones those of the first come first. */
 static inline void
-MergeParts(MergeWindow *window, RunPart *a, RunPart *b, bool keys_only, bool images)
+TakeBoth(MergeWindow *window, RunPart *a, RunPart *b, bool keys_only, bool images)
 {
 	uint32	   *keys = (uint32 *) window->entry;
 	uint64	   *entry = window->entry;
 	const uint64 base = (uint64) window->base;
 	const int	shift = window->shift;
+	const int	steps = Min(a->n, b->n);
+	const int64 *x = a->k64;
+	const int64 *y = b->k64;
+	uint64		x_tag = a->tag;
+	uint64		y_tag = b->tag;
 	int			n = window->n;
-	int			steps;
 
-	while ((steps = Min(a->n, b->n)) > 0)
+	for (int k = 0; k < steps; k++)
 	{
-		const int64 *x = a->k64;
-		const int64 *y = b->k64;
-		uint64		x_tag = a->tag;
-		uint64		y_tag = b->tag;
+		bool		second = *y < *x;
+		int64		image = second ? *y : *x;
+		uint64		part = ((uint64) image - base) >> shift;
 
-		for (int k = 0; k < steps; k++)
-		{
-			/* of equal ones, those of the first */
-			bool		second = *y < *x;
-			int64		image = second ? *y : *x;
-			uint64		part = ((uint64) image - base) >> shift;
-
-			if (keys_only)
-				keys[n++] = (uint32) part;
-			else
-			{
-				if (images)
-					window->image[n] = image;
-				entry[n++] = part << TAG_BITS | (second ? y_tag : x_tag);
-				x_tag += !second;
-				y_tag += second;
-			}
-			x += !second;
-			y += second;
-		}
-		PartAdvance(a, x - a->k64);
-		PartAdvance(b, y - b->k64);
-	}
-	if (a->n == 0)
-		a = b;
-	for (int k = 0; k < a->n; k++)
-	{
-		uint64		part = ((uint64) a->k64[k] - base) >> shift;
-
+		if (images)
+			window->image[n] = image;
 		if (keys_only)
 			keys[n++] = (uint32) part;
 		else
-		{
-			if (images)
-				window->image[n] = a->k64[k];
-			entry[n++] = part << TAG_BITS | (a->tag + k);
-		}
+			entry[n++] = part << TAG_BITS | (second ? y_tag : x_tag);
+		x_tag += !second;
+		y_tag += second;
+		x += !second;
+		y += second;
 	}
 	window->n = n;
+	a->n -= x - a->k64;
+	b->n -= y - b->k64;
+	*a = (RunPart) {.k64 = x, .n = a->n, .tag = x_tag};
+	*b = (RunPart) {.k64 = y, .n = b->n, .tag = y_tag};
+}
+
+/* Merge two runs, or take one where the other has no rows. */
+static inline void
+MergeParts(MergeWindow *window, RunPart *a, RunPart *b, bool keys_only, bool images)
+{
+	while (a->n > 0 && b->n > 0)
+	{
+		if (a->n / UNEVEN > b->n)
+		{
+			/* up to the next row of b, and that */
+			int			n = *b->k64 == PG_INT64_MAX ? a->n : Search64(a->k64, 0, a->n, *b->k64 + 1);
+
+			TakeRows(window, a, n, keys_only, images);
+			TakeRows(window, b, 1, keys_only, images);
+		}
+		else if (b->n / UNEVEN > a->n)
+		{
+			TakeRows(window, b, Search64(b->k64, 0, b->n, *a->k64), keys_only, images);
+			TakeRows(window, a, 1, keys_only, images);
+		}
+		else
+			TakeBoth(window, a, b, keys_only, images);
+	}
+	TakeRows(window, a, a->n, keys_only, images);
+	TakeRows(window, b, b->n, keys_only, images);
 }
 
 /* One or two runs: merging takes less than sorting. */
