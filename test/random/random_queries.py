@@ -178,6 +178,8 @@ class Tester:
             raise Slow
         if r.error == "0A000" and "has no system column" in r.message:
             return              # FOR UPDATE of a partitioned table
+        if r.error == "0A000" and "nullable side of an outer join" in r.message:
+            return              # FOR UPDATE: with constants in place of parameters it may be an inner one
         if r.error:
             raise Failure("error", f"{r.error} {r.message}", mode, which)
         if not same_rows(expected, r, query):

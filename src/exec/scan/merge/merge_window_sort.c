@@ -389,6 +389,8 @@ TakeRows(MergeWindow *window, RunPart *run, int n, bool keys_only, bool images)
 	const uint64 base = (uint64) window->base;
 	const int	shift = window->shift;
 
+	if (n == 0)
+		return;					/* there may be no run */
 	if (images)
 		memcpy(window->image + window->n, k64, n * sizeof(int64));
 	for (int k = 0; k < n; k++)
