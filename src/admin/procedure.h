@@ -12,7 +12,8 @@
 /*
  * Begin a procedure of that name, whose first argument is a table: its bucketed
  * partitions, or the table itself, which the user may maintain; null is an
- * error, or stands for all tables of which that is true.  SPI is connected; what is allocated then outlives transactions.
+ * error, or stands for all tables of which that is true.  SPI is connected; what
+ * is allocated then outlives transactions.
  */
 extern List *ProcedureBegin(FunctionCallInfo fcinfo, const char *name, bool all);
 

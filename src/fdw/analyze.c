@@ -11,17 +11,19 @@
 #include "access/htup_details.h"
 #include "commands/vacuum.h"
 #include "compat.h"
+#include "fdw/pace.h"
 #include "fdw/scan.h"
 #include "format/read/reader.h"
 #include "load/load.h"
 #include "miscadmin.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
-#include "storage/pace.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
 #include "utils/snapmgr.h"
+
+PaceFunction bf_pace = NULL;
 
 static int
 CompareInt64(const void *a, const void *b)

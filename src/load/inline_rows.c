@@ -281,7 +281,9 @@ static RowLayout *
 ReadLayout(Relation rel, Snapshot snapshot)
 {
 	RowLayout  *layout = LoadGetLayout(rel);
-	BucketSpec *seen = SpecSeen(RelationGetRelid(rel), snapshot);
+	int			version;
+	Oid			tablespace;
+	BucketSpec *seen = SpecNewestRow(RelationGetRelid(rel), NULL, snapshot, &version, &tablespace);
 	TableOptions options;
 
 	if (seen == NULL || seen->nbuckets == layout->spec->nbuckets)
@@ -396,12 +398,18 @@ InlineAddSizes(Manifest *manifest, Snapshot snapshot, bool with_stats)
 }
 
 bool
+InlineAreMany(const InlineCounts *counts, int times)
+{
+	return counts->writes > INLINE_WRITES * (int64) times || counts->bytes > INLINE_BYTES * (int64) times;
+}
+
+bool
 InlineDue(Oid relid, int times)
 {
 	InlineCounts counts;
 
 	InlineCount(relid, NULL, &counts);
-	return counts.writes > INLINE_WRITES * (int64) times || counts.bytes > INLINE_BYTES * (int64) times;
+	return InlineAreMany(&counts, times);
 }
 
 static void

@@ -6,6 +6,7 @@
 #define BF_INLINE_ROWS_H
 
 #include "load/seal.h"
+#include "storage/inline_catalog.h"
 
 /* more than this of a table is made files, and ten times as much by whoever commits a write */
 #define INLINE_WRITES 200
@@ -27,7 +28,8 @@ extern void InlineAdd(Manifest *manifest, Snapshot snapshot, bool with_stats);
 /* The same to one of which only sizes were read. */
 extern void InlineAddSizes(Manifest *manifest, Snapshot snapshot, bool with_stats);
 
-/* Are there more inline rows of a table than should be, or so many times more? */
+/* Is that more than should be, or so many times more?  And what the latest snapshot sees of a table? */
+extern bool InlineAreMany(const InlineCounts *counts, int times);
 extern bool InlineDue(Oid relid, int times);
 
 /*

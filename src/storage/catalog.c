@@ -148,6 +148,15 @@ CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot)
 							  InvalidSnapshot, false, &tmfd, false) == TM_Ok;
 }
 
+int
+CompareFileIds(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
 void
 CatalogDeleteRows(const char *table, Oid relid)
 {

@@ -94,9 +94,8 @@ typedef struct CatalogScan
 
 /*
  * Begin a scan of "manifest", "spec" and so on under the given snapshot; NULL
- * means the latest one.  relid InvalidOid reads all rows.  The
- * snapshot is the active one until the scan ends, so that toasted values can
- * be read.
+ * means the latest one.  relid InvalidOid reads all rows.  The snapshot is the
+ * active one until the scan ends, so that toasted values can be read.
  */
 extern void CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
 							 Oid relid, Snapshot snapshot);
@@ -115,6 +114,9 @@ extern void CatalogInsert(Relation rel, const Datum *values, const bool *nulls, 
  * deleted is left alone: returns false.
  */
 extern bool CatalogDelete(Relation rel, ItemPointer tid, Snapshot snapshot);
+
+/* For qsort and bsearch of file ids, uint64. */
+extern int	CompareFileIds(const void *a, const void *b);
 
 /* Delete all rows of a relid that the latest snapshot sees. */
 extern void CatalogDeleteRows(const char *table, Oid relid);
@@ -157,12 +159,14 @@ extern void CatalogSetSpec(const BucketSpec *spec, Datum *values, int first);
 
 /* spec_catalog.c: the spec rows of a table */
 
-/* The newest spec row of a table, or the newest with this spec, its version and tablespace; NULL: there is none. */
+/*
+ * The newest spec row of a table, its version and tablespace; NULL: there is
+ * none.  Of all that a snapshot sees (NULL: the latest), or only of those of a
+ * spec.
+ */
 extern BucketSpec *SpecNewest(Oid relid, int *version);
-extern BucketSpec *SpecNewestRow(Oid relid, const BucketSpec *wanted, Snapshot snapshot, int *version, Oid *tablespace);
-
-/* The newest that a snapshot sees. */
-extern BucketSpec *SpecSeen(Oid relid, Snapshot snapshot);
+extern BucketSpec *SpecNewestRow(Oid relid, const BucketSpec *wanted, Snapshot snapshot, int *version,
+								 Oid *tablespace);
 
 /*
  * Version of a spec of a table: that of the newest row when it is equal, else

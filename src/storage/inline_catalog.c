@@ -50,21 +50,12 @@ InlineCount(Oid relid, Snapshot snapshot, InlineCounts *counts)
 	CatalogScanEnd(&scan);
 }
 
-static int
-CompareIds(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return (x > y) - (x < y);
-}
-
-int64 *
+uint64 *
 InlineIds(Oid relid, Snapshot snapshot, int64 *n)
 {
 	Oid			rowtype = get_rel_type_id(relid);
 	int64		room = 64;
-	int64	   *ids = palloc(room * sizeof(int64));
+	uint64	   *ids = palloc(room * sizeof(uint64));
 	CatalogScan scan;
 	Datum		values[Natts_inline];
 
@@ -75,22 +66,22 @@ InlineIds(Oid relid, Snapshot snapshot, int64 *n)
 		if (*n == room)
 		{
 			room *= 2;
-			ids = repalloc_huge(ids, room * sizeof(int64));
+			ids = repalloc_huge(ids, room * sizeof(uint64));
 		}
-		ids[(*n)++] = DatumGetInt64(values[Anum_inline_file_id - 1]);
+		ids[(*n)++] = (uint64) DatumGetInt64(values[Anum_inline_file_id - 1]);
 	}
 	CatalogScanEnd(&scan);
-	qsort(ids, *n, sizeof(int64), CompareIds);
+	qsort(ids, *n, sizeof(uint64), CompareFileIds);
 	return ids;
 }
 
 bool
-InlineIsThere(Oid relid, int64 id)
+InlineIsThere(Oid relid, uint64 id)
 {
 	int64		n;
-	int64	   *ids = InlineIds(relid, NULL, &n);
+	uint64	   *ids = InlineIds(relid, NULL, &n);
 
-	return bsearch(&id, ids, n, sizeof(int64), CompareIds) != NULL;
+	return bsearch(&id, ids, n, sizeof(uint64), CompareFileIds) != NULL;
 }
 
 void

@@ -32,10 +32,10 @@ extern void InlineCount(Oid relid, Snapshot snapshot, InlineCounts *counts);
 extern void InlineInsert(Oid relid, int64 rows, const char *data, Size len, CommandId cid);
 
 /* The ids of the writes that a snapshot sees, an array of *n, ascending. */
-extern int64 *InlineIds(Oid relid, Snapshot snapshot, int64 *n);
+extern uint64 *InlineIds(Oid relid, Snapshot snapshot, int64 *n);
 
 /* Does the latest snapshot see a write? */
-extern bool InlineIsThere(Oid relid, int64 id);
+extern bool InlineIsThere(Oid relid, uint64 id);
 
 /* The next row of the table in a scan of them, or NULL. */
 extern HeapTuple InlineScanNext(CatalogScan *scan, Oid rowtype, Datum *values);

@@ -346,7 +346,7 @@ ManifestCheckReplaced(Relation rel, uint64 file_id)
 		for (int i = 0; i < now->nfiles; i++)
 			if (now->files[i].file_id == file_id)
 				return;
-		if (InlineIsThere(RelationGetRelid(rel), (int64) file_id))
+		if (InlineIsThere(RelationGetRelid(rel), file_id))
 			return;
 	}
 	ereport(ERROR,
@@ -362,7 +362,7 @@ ManifestCheckNothingNew(Oid relid)
 {
 	Manifest   *seen;
 	Manifest   *now;
-	int64	   *ids[2];
+	uint64	   *ids[2];
 	int64		nids[2];
 	bool		same;
 
@@ -382,7 +382,7 @@ ManifestCheckNothingNew(Oid relid)
 			found = seen->files[i].file_id == now->files[j].file_id;
 		same = found;
 	}
-	same = same && nids[0] == nids[1] && memcmp(ids[0], ids[1], nids[0] * sizeof(int64)) == 0;
+	same = same && nids[0] == nids[1] && memcmp(ids[0], ids[1], nids[0] * sizeof(uint64)) == 0;
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -583,15 +583,6 @@ ManifestDelete(Oid relid, bool all, bool drop)
 	InlineDelete(relid, all);
 	CommandCounterIncrement();
 	return found;
-}
-
-static int
-CompareFileIds(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
 }
 
 int

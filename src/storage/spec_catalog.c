@@ -234,15 +234,6 @@ SpecNewest(Oid relid, int *version)
 	return SpecNewestRow(relid, NULL, NULL, version, &tablespace);
 }
 
-BucketSpec *
-SpecSeen(Oid relid, Snapshot snapshot)
-{
-	int			version;
-	Oid			tablespace;
-
-	return SpecNewestRow(relid, NULL, snapshot, &version, &tablespace);
-}
-
 Oid
 SpecTablespace(Oid relid)
 {

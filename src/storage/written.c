@@ -5,11 +5,8 @@
  */
 #include "postgres.h"
 
-#include "storage/pace.h"
 #include "storage/written.h"
 #include "utils/memutils.h"
-
-PaceFunction bf_pace = NULL;
 
 /* in the transaction's context */
 static List *written = NIL;

@@ -107,7 +107,7 @@ UpkeepLook(Oid relid, Snapshot snapshot, UpkeepDue *due)
 	due->spec = SpecNewestRow(relid, NULL, NULL, &due->version, &due->tablespace);
 	if (due->spec != NULL && due->max_runs > 1)
 		LookAtRuns(due);
-	due->flush = InlineDue(relid, 1);
+	due->flush = InlineAreMany(&due->inlined, 1);
 	due->blocked = due->compact && due->garbage_bytes > manifest->bytes && !due->cleanup;
 }
 

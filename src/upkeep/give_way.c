@@ -11,6 +11,7 @@
 
 #include "catalog/pg_database_d.h"
 #include "compat.h"
+#include "fdw/pace.h"
 #include "guc.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -18,7 +19,6 @@
 #include "storage/catalog.h"
 #include "storage/latch.h"
 #include "storage/manifest.h"
-#include "storage/pace.h"
 #include "upkeep/give_way.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"

@@ -100,7 +100,7 @@ IsHashed(const Path *path)
 /* The rows can be grouped by buckets: what is there against it? */
 static void
 GroupedReason(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
-		   List *exprs, const BucketInput *input, const Path *chosen, Rejection *rejection)
+			  List *exprs, const BucketInput *input, const Path *chosen, Rejection *rejection)
 {
 	Cost		cheapest = -1;
 	ListCell   *lc;

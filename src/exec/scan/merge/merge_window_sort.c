@@ -2,10 +2,11 @@
  * merge_window_sort.c
  *	  The rows of a window in order.
  *
- * Two runs are merged; more are sorted by digits.  An entry of a window is one number: how far its
- * image is above the least one of the window, then which cursor and which entry
- * of its block it is.  Where the images are too far apart for that, their first
- * bits are sorted, and the few rows put right that these do not tell apart.
+ * Two runs are merged; more are sorted by digits.  An entry of a window is one
+ * number: how far its image is above the least one of the window, then which
+ * cursor and which entry of its block it is.  Where the images are too far apart
+ * for that, their first bits are sorted, and the few rows put right that these
+ * do not tell apart.
  *
  * Where nothing is wanted but the keys and how many rows each has, rows are
  * counted by their key, and only the keys sorted.
@@ -206,6 +207,29 @@ SortKeys(MergeWindow *window, Digits *digits)
 				  digits->low_bits, PG_UINT32_MAX);
 }
 
+/* Put n keys, which are in window->entry if there are two digits, else in window->spare, in order into window->entry. */
+static void
+SortCountedKeys(MergeWindow *window, const uint32 *keys, int n, Digits *digits)
+{
+	const uint32 mask = (UINT32_C(1) << digits->low_bits) - 1;
+
+	for (int i = 0; i < n; i++)
+	{
+		digits->low[keys[i] & mask]++;
+		digits->high[keys[i] >> digits->low_bits]++;
+	}
+	CountsToStarts(digits->low, 1 << digits->low_bits);
+	CountsToStarts(digits->high, 1 << digits->high_bits);
+	if (digits->high_bits > 0)
+	{
+		SortParts(keys, (uint32 *) window->spare, n, digits->low, 0, mask);
+		SortParts((uint32 *) window->spare, (uint32 *) window->entry, n, digits->high,
+				  digits->low_bits, PG_UINT32_MAX);
+	}
+	else
+		SortParts(keys, (uint32 *) window->entry, n, digits->low, 0, mask);
+}
+
 /* Merge two arrays of keys, none of which is in both. */
 static void
 MergeKeys(const uint32 *a, int na, const uint32 *b, int nb, uint32 *to)
@@ -238,7 +262,6 @@ CountKeys(MergeWindow *window, int64 upto, int bits, Digits *digits)
 	uint32	   *keys;
 	int64	   *times;
 	uint16	   *counters;
-	uint32		mask;
 	int			rows = 0;
 	int			n = 0;
 	int			first = 0;		/* keys of the first run */
@@ -246,7 +269,6 @@ CountKeys(MergeWindow *window, int64 upto, int bits, Digits *digits)
 	ChooseDigits(digits, bits);
 	/* sorting by the last digit, or merging, leaves them where entries are */
 	keys = (uint32 *) (digits->high_bits > 0 && window->nactive > 2 ? window->entry : window->spare);
-	mask = (UINT32_C(1) << digits->low_bits) - 1;
 	if (window->counters == NULL || bits > window->counter_bits)
 	{
 		if (window->counters != NULL)
@@ -283,23 +305,7 @@ CountKeys(MergeWindow *window, int64 upto, int bits, Digits *digits)
 	if (window->nactive <= 2)
 		MergeKeys(keys, first, keys + first, n - first, (uint32 *) window->entry);
 	else
-	{
-		for (int i = 0; i < n; i++)
-		{
-			digits->low[keys[i] & mask]++;
-			digits->high[keys[i] >> digits->low_bits]++;
-		}
-		CountsToStarts(digits->low, 1 << digits->low_bits);
-		CountsToStarts(digits->high, 1 << digits->high_bits);
-		if (digits->high_bits > 0)
-		{
-			SortParts(keys, (uint32 *) window->spare, n, digits->low, 0, mask);
-			keys = (uint32 *) window->spare;
-			SortParts(keys, (uint32 *) window->entry, n, digits->high, digits->low_bits, PG_UINT32_MAX);
-		}
-		else
-			SortParts(keys, (uint32 *) window->entry, n, digits->low, 0, mask);
-	}
+		SortCountedKeys(window, keys, n, digits);
 
 	keys = (uint32 *) window->entry;
 	times = (int64 *) window->spare;
@@ -378,6 +384,14 @@ SortByRest(MergeWindow *window)
 	}
 }
 
+static inline void
+PartAdvance(RunPart *run, int n)
+{
+	run->k64 += n;
+	run->tag += n;
+	run->n -= n;
+}
+
 /* The next n rows of a run go into the window. */
 static inline void
 TakeRows(MergeWindow *window, RunPart *run, int n, bool keys_only, bool images)
@@ -403,12 +417,13 @@ TakeRows(MergeWindow *window, RunPart *run, int n, bool keys_only, bool images)
 			entry[k] = part << TAG_BITS | (tag + k);
 	}
 	window->n += n;
-	run->k64 += n;
-	run->tag += n;
-	run->n -= n;
+	PartAdvance(run, n);
 }
 
-/* The next rows of two runs go into the window, as many as are sure to be there; of equal ones those of the first come first. */
+/*
+ * The next rows of two runs go into the window, as many as are sure to be there;
+ * of equal ones those of the first come first.
+ */
 static inline void
 TakeBoth(MergeWindow *window, RunPart *a, RunPart *b, bool keys_only, bool images)
 {
@@ -441,10 +456,8 @@ TakeBoth(MergeWindow *window, RunPart *a, RunPart *b, bool keys_only, bool image
 		y += second;
 	}
 	window->n = n;
-	a->n -= x - a->k64;
-	b->n -= y - b->k64;
-	*a = (RunPart) {.k64 = x, .n = a->n, .tag = x_tag};
-	*b = (RunPart) {.k64 = y, .n = b->n, .tag = y_tag};
+	PartAdvance(a, x - a->k64);
+	PartAdvance(b, y - b->k64);
 }
 
 /* Merge two runs, or take one where the other has no rows. */
