@@ -136,6 +136,7 @@ RunFilesEndRun(RunFiles *files)
 		write->runs = repalloc_huge(write->runs, sizeof(ManifestRun) * files->maxruns);
 	}
 	run = &write->runs[write->nruns++];
+	memset(run, 0, sizeof(ManifestRun));
 	run->bucket = written.bucket;
 	run->rows = written.rows;
 	run->bytes = written.bytes;

@@ -75,6 +75,14 @@
 #define Anum_inline_data			6
 #define Natts_inline				6
 
+/* columns of bucketfdw.delete_vectors */
+#define Anum_delete_relid			1
+#define Anum_delete_file_id			2
+#define Anum_delete_deleted_rows	3
+#define Anum_delete_run_deleted		4
+#define Anum_delete_data			5
+#define Natts_delete				5
+
 /* columns of bucketfdw.upkeep_state */
 #define Anum_upkeep_state_relid		1
 #define Anum_upkeep_state_rowtype	2

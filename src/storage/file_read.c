@@ -25,6 +25,10 @@
 /* pages read at once */
 #define READ_PAGES 16
 
+/* who has read so many pages on the way forward has the next ones brought, so many at once */
+#define AHEAD_AFTER 32
+#define AHEAD_PAGES 64
+
 typedef struct StoreSource
 {
 	FileSource	source;			/* must be first */
@@ -34,6 +38,10 @@ typedef struct StoreSource
 	BlockNumber nblocks;
 	int			nsegments;
 	File	   *segments;		/* -1: not open */
+	BlockNumber start;			/* where this reader began to move forward */
+	BlockNumber next;			/* how far it has come */
+	BlockNumber taken;			/* pages read on the way */
+	BlockNumber ahead;			/* the system was asked for those before this one */
 	MemoryContextCallback callback;
 } StoreSource;
 
@@ -147,6 +155,40 @@ ReadPages(StoreSource *file, BlockNumber first, int n, char *pages)
 	return got;
 }
 
+/*
+ * Pages are about to be read: ask for those that come next, if most pages that
+ * this reader came past were read.  The system reads ahead by itself, but not
+ * where columns of a block are read in another order than they stand there.
+ */
+static void
+ReadAhead(StoreSource *file, BlockNumber block, BlockNumber n)
+{
+	BlockNumber end = block + n;
+	BlockNumber from;
+	BlockNumber to;
+
+	if (block + AHEAD_PAGES < file->next || block > file->next + AHEAD_PAGES)
+	{
+		file->start = file->next = block;
+		file->taken = 0;
+		file->ahead = 0;
+	}
+	file->taken += n;
+	file->next = Max(file->next, end);
+	if (file->taken < AHEAD_AFTER || file->taken < (file->next - file->start) / 2 ||
+		file->next + AHEAD_PAGES / 2 <= file->ahead)
+		return;
+	from = Max(file->ahead, file->next);
+	to = Min(from + AHEAD_PAGES, file->nblocks);
+
+	/* no further than the segment */
+	to = Min(to, (from / RELSEG_SIZE + 1) * RELSEG_SIZE);
+	if (from < to && OpenSegment(file, from / RELSEG_SIZE) >= 0)
+		(void) FilePrefetch(OpenSegment(file, from / RELSEG_SIZE), (off_t) (from % RELSEG_SIZE) * BLCKSZ,
+							(to - from) * BLCKSZ, WAIT_EVENT_DATA_FILE_PREFETCH);
+	file->ahead = Max(to, from);
+}
+
 /* FileSource's read, and read_again, which takes nothing from disk itself */
 static void
 ReadPayload(StoreSource *file, char *dest, size_t len, uint64 offset, bool direct)
@@ -155,6 +197,8 @@ ReadPayload(StoreSource *file, char *dest, size_t len, uint64 offset, bool direc
 	int			skip = (int) (offset % PAGE_PAYLOAD);
 	char	   *pages = PageBuffer();
 
+	if (direct)
+		ReadAhead(file, block, (BlockNumber) ((len + skip + PAGE_PAYLOAD - 1) / PAGE_PAYLOAD));
 	while (len > 0)
 	{
 		int			want = (int) Min((len + skip + PAGE_PAYLOAD - 1) / PAGE_PAYLOAD, READ_PAGES);

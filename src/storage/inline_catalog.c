@@ -8,6 +8,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/delete_vectors.h"
 #include "storage/inline_catalog.h"
 #include "storage/manifest.h"
 #include "storage/written.h"
@@ -48,6 +49,8 @@ InlineCount(Oid relid, Snapshot snapshot, InlineCounts *counts)
 		counts->bytes += toast_raw_datum_size(values[Anum_inline_data - 1]) - VARHDRSZ;
 	}
 	CatalogScanEnd(&scan);
+	if (counts->rows > 0)
+		counts->rows -= DeletesCount(relid, snapshot, true);
 }
 
 uint64 *

@@ -102,6 +102,10 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 		file->first_bucket < 0 || file->last_bucket < file->first_bucket ||
 		file->last_bucket >= manifest->specs[spec]->nbuckets)
 		MalformedRow(manifest->relid);
+	file->deletes = DeletesOfFile(manifest->deletes, file->file_id);
+	file->first_number = -1;
+	if (file->deletes != NULL && file->deletes->nruns != n[0])
+		MalformedRow(manifest->relid);
 	for (int i = 0; i < n[0]; i++)
 	{
 		ManifestRun *run = &manifest->runs[manifest->nruns + i];
@@ -110,6 +114,7 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 			MalformedRow(manifest->relid);
 		run->bucket = buckets[i];
 		run->rows = rows[i];
+		run->deleted = file->deletes != NULL ? file->deletes->run_deleted[i] : 0;
 		run->bytes = bytes[i];
 		run->file = manifest->nfiles;
 		run->run = i;
@@ -170,9 +175,12 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	Datum		known[Natts_manifest];	/* the spec of the row before, as columns */
 	int			spec = -1;
 
+	/* files and what is deleted of them must be of one moment */
+	snapshot = RegisterSnapshot(snapshot ? snapshot : GetLatestSnapshot());
 	manifest->relid = relid;
 	if (wanted & READ_FILES)
 	{
+		manifest->deletes = DeletesRead(relid, snapshot);
 		manifest->files = palloc(room.files * sizeof(ManifestFile));
 		manifest->runs = palloc(room.runs * sizeof(ManifestRun));
 	}
@@ -230,6 +238,15 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	MemoryContextSwitchTo(cxt);
 	CatalogScanEnd(&scan);
 	MemoryContextDelete(row_cxt);
+	if (!(wanted & READ_FILES))
+		manifest->deleted = DeletesCount(relid, snapshot, false);
+	else
+	{
+		for (int i = 0; i < manifest->nfiles; i++)
+			manifest->deleted += manifest->files[i].rows - ManifestFileLive(&manifest->files[i]);
+	}
+	manifest->rows -= manifest->deleted;
+	UnregisterSnapshot(snapshot);
 	return manifest;
 }
 
@@ -313,7 +330,8 @@ ManifestKeepFiles(Manifest *manifest, const bool *keep)
 			manifest->files[nfiles++] = *file;
 		else
 		{
-			manifest->rows -= file->rows;
+			manifest->rows -= ManifestFileLive(file);
+			manifest->deleted -= file->rows - ManifestFileLive(file);
 			manifest->bytes -= file->bytes;
 			manifest->raw_bytes -= file->raw_bytes;
 		}
@@ -390,6 +408,40 @@ ManifestCheckNothingNew(Oid relid)
 				 errdetail("Others have written to bucketed table \"%s\" since the transaction's snapshot was taken.",
 						   get_rel_name(relid)),
 				 errhint("The transaction might succeed if retried.")));
+}
+
+int64
+ManifestNumberRows(Manifest *manifest)
+{
+	int64		n = 0;
+
+	for (int i = 0; i < manifest->nfiles; i++)
+	{
+		manifest->files[i].first_number = n;
+		n += manifest->files[i].rows;
+	}
+	return n;
+}
+
+int
+ManifestFileOfNumber(const Manifest *manifest, int64 number, int64 *row)
+{
+	int			low = 0;
+	int			high = manifest->nfiles - 1;
+
+	while (low < high)
+	{
+		int			middle = (low + high + 1) / 2;
+
+		if (manifest->files[middle].first_number <= number)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	*row = number - manifest->files[low].first_number;
+	if (manifest->nfiles == 0 || *row < 0 || *row >= manifest->files[low].rows)
+		elog(ERROR, "there is no row number %lld", (long long) number);
+	return low;
 }
 
 int
@@ -544,11 +596,15 @@ ManifestDelete(Oid relid, bool all, bool drop)
 {
 	MemoryContext row_cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw manifest row",
 												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext cxt = CurrentMemoryContext;
 	MemoryContext old;
 	Oid			rowtype = get_rel_type_id(relid);
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_manifest];
+	int			room = 16;
+	int			nids = 0;
+	uint64	   *ids = palloc(room * sizeof(uint64));
 	int64		found = 0;
 
 	/* rows this command wrote are meant too */
@@ -575,12 +631,21 @@ ManifestDelete(Oid relid, bool all, bool drop)
 		else
 			DeadFilesInsert(relid, values);
 		found++;
+		ids = GrowArray(ids, cxt, &room, nids + 1, sizeof(uint64));
+		ids[nids++] = (uint64) DatumGetInt64(values[Anum_manifest_file_id - 1]);
 		MemoryContextReset(row_cxt);
 	}
 	MemoryContextSwitchTo(old);
 	CatalogScanEnd(&scan);
 	MemoryContextDelete(row_cxt);
 	InlineDelete(relid, all);
+	if (all)
+		CatalogDeleteRows("delete_vectors", relid);
+	else
+	{
+		qsort(ids, nids, sizeof(uint64), CompareFileIds);
+		DeletesRemove(relid, ids, nids);
+	}
 	CommandCounterIncrement();
 	return found;
 }
@@ -628,6 +693,7 @@ ManifestTakeOut(const Manifest *taken, ManifestStats **stats)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("manifest of bucketed table \"%s\" was changed concurrently", get_rel_name(relid))));
+	DeletesRemove(relid, file_ids, taken->nfiles);
 	CommandCounterIncrement();
 	*stats = found.stats;
 	return found.nstats;
@@ -646,6 +712,7 @@ ManifestForget(Oid relid, const char *path, int64 *rows, int64 *bytes)
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_manifest];
+	uint64		file_id = 0;
 	bool		found = false;
 
 	CatalogScanBegin(&scan, "manifest", RowExclusiveLock, relid, NULL);
@@ -660,9 +727,12 @@ ManifestForget(Oid relid, const char *path, int64 *rows, int64 *bytes)
 		*rows = DatumGetInt64(values[Anum_manifest_rows - 1]);
 		*bytes = DatumGetInt64(values[Anum_manifest_bytes - 1]);
 		(void) StoreDrop(ManifestLocator(values), DatumGetInt64(values[Anum_manifest_file_id - 1]));
+		file_id = (uint64) DatumGetInt64(values[Anum_manifest_file_id - 1]);
 		found = true;
 	}
 	CatalogScanEnd(&scan);
+	if (found)
+		DeletesRemove(relid, &file_id, 1);
 	CommandCounterIncrement();
 	return found;
 }

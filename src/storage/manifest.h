@@ -12,6 +12,7 @@
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "spec/bucket_spec.h"
+#include "storage/delete_vectors.h"
 #include "storage/locator.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
@@ -23,18 +24,21 @@ typedef struct ManifestFile
 	Oid			database;		/* that wrote it: another if this one was copied */
 	int64		bytes;			/* of payload */
 	int64		raw_bytes;
-	int64		rows;
+	int64		rows;			/* with those that are deleted */
 	int			first_bucket;
 	int			last_bucket;
 	int			spec;			/* index in Manifest.specs */
 	int			spec_version;
 	int64		rewritten;		/* how often compaction wrote its rows, sum over them */
+	const FileDeletes *deletes; /* rows of it that are deleted; NULL: none */
+	int64		first_number;	/* of its rows, see ManifestNumberRows */
 } ManifestFile;
 
 typedef struct ManifestRun
 {
 	int			bucket;
-	int64		rows;
+	int64		rows;			/* with those that are deleted */
+	int64		deleted;
 	int64		bytes;			/* of the run's chunks */
 	int			file;			/* index in Manifest.files */
 	int			run;			/* index of the run in its file */
@@ -57,14 +61,23 @@ typedef struct Manifest
 	ManifestRun *runs;			/* in order of file, then run; NULL if only sizes were read */
 	int			nspecs;
 	BucketSpec **specs;			/* the distinct specs of the visible files */
-	int64		rows;
+	int64		rows;			/* without those that are deleted */
+	int64		deleted;
 	int64		bytes;			/* of the files */
 	int64		raw_bytes;
 	TimestampTz last_write;		/* of the files that are there, 0: none; likewise the next */
 	TimestampTz last_compaction;
 	int			nstats;			/* writes that have statistics; 0 if these were not asked for */
 	ManifestStats *stats;
+	TableDeletes *deletes;		/* of files and inline writes; NULL: none, or only sizes were read */
 } Manifest;
+
+/* Rows of a file that are not deleted. */
+static inline int64
+ManifestFileLive(const ManifestFile *file)
+{
+	return file->rows - (file->deletes ? file->deletes->rows : 0);
+}
 
 /*
  * Read the manifest of a table under a snapshot; palloc'd in the current
@@ -77,6 +90,14 @@ extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
  * with the column statistics if they are wanted: for the planner.
  */
 extern Manifest *ManifestReadSizes(Oid relid, Snapshot snapshot, bool with_stats);
+
+/*
+ * Give all rows of the files numbers, from 0 on, in order of the files; so
+ * rows of a table are told apart within one manifest.  Returns how many there
+ * are.  A file that has such a number; and its row there.
+ */
+extern int64 ManifestNumberRows(Manifest *manifest);
+extern int	ManifestFileOfNumber(const Manifest *manifest, int64 number, int64 *row);
 
 /* gcd of the bucket counts of all files; 0 when there are none. */
 extern int	ManifestBuckets(const Manifest *manifest);

@@ -226,7 +226,7 @@ WantedRuns(LeafReader *leaf, int ngroups, int group, int *runs, int64 *rows)
 			{
 				for (int at = first[b]; at < first[b + 1]; at++, n++)
 				{
-					*rows += m->runs[index->runs[at]].rows;
+					*rows += m->runs[index->runs[at]].rows - m->runs[index->runs[at]].deleted;
 					if (runs == NULL)
 						continue;
 					runs[n] = index->runs[at];
@@ -441,7 +441,7 @@ LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory)
 
 	for (int c = 0; c < leaf->ncols; c++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, leaf->attnums[c] - 1);
+		const FormData_pg_attribute *att = LeafAttribute(desc, leaf->attnums[c]);
 
 		rowbytes += sizeof(Datum) + sizeof(bool);
 		if (!att->attbyval)

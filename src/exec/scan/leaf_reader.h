@@ -20,7 +20,8 @@
 
 /*
  * Make a reader.  attnums are the columns wanted; column i of its batches is
- * attnums[i].  Quals are applied to whole batches.  All memory, and open
+ * attnums[i], which may be ctid, see storage/row_id.h, if the manifest's rows have
+ * numbers.  Quals are applied to whole batches.  All memory, and open
  * files, belong to a child of the current context.
  */
 extern LeafReader *LeafReaderCreate(Relation rel, Manifest *manifest,

@@ -4,9 +4,11 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
+#include "exec/scan/block/block_cursor.h"
 #include "exec/scan/scan_node_private.h"
 #include BF_EXPLAIN_HEADER
 #include "executor/executor.h"
@@ -144,7 +146,7 @@ TakeRowQuals(BucketScanState *scan)
 	if (ss->ps.state->es_epq_active == NULL)
 		ss->ps.qual = NULL;
 	pull_varattnos((Node *) ss->ps.plan->qual, ((Scan *) ss->ps.plan)->scanrelid, &used);
-	for (int c = 0; c < scan->ncols; c++)
+	for (int c = 0; c < scan->nvalues; c++)
 	{
 		if (bms_is_member(whole, used) || bms_is_member(scan->attnums[c] + whole, used))
 			scan->qualcols[scan->nqualcols++] = c;
@@ -173,6 +175,11 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	scan->attnums = palloc(scan->ncols * sizeof(AttrNumber));
 	foreach(lc, attnums)
 		scan->attnums[i++] = (AttrNumber) lfirst_int(lc);
+
+	/* what identifies a row is no value of it, and comes last */
+	scan->nvalues = scan->ncols;
+	if (scan->ncols > 0 && scan->attnums[scan->ncols - 1] == SelfItemPointerAttributeNumber)
+		scan->nvalues--;
 
 	scan->nquals = list_length(quals);
 	scan->quals = palloc0(scan->nquals * sizeof(LeafQual));
@@ -283,7 +290,7 @@ Describe(BatchSource *source)
 	BatchSourceSetColumns(source, scan->ncols);
 	for (int c = 0; c < scan->ncols; c++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, scan->attnums[c] - 1);
+		const FormData_pg_attribute *att = LeafAttribute(desc, scan->attnums[c]);
 
 		source->types[c] = att->atttypid;
 		source->typlen[c] = att->attlen;
@@ -291,7 +298,7 @@ Describe(BatchSource *source)
 	}
 }
 
-/* Whole rows and tableoid are none of the batches. */
+/* Whole rows and tableoid are none of the batches; ctid is where rows are to be changed. */
 static int
 Column(const BatchSource *source, int attnum)
 {
@@ -302,7 +309,7 @@ Column(const BatchSource *source, int attnum)
 		if (scan->attnums[c] == attnum)
 			return c;
 	}
-	if (attnum > 0)
+	if (attnum > 0 || attnum == SelfItemPointerAttributeNumber)
 		elog(ERROR, "column %d of a bucketed table is not read", attnum);
 	return -1;
 }
@@ -316,9 +323,9 @@ Attribute(BatchSource *source, Batch *batch, int row, int attnum)
 
 	if (attnum != 0)
 		return ObjectIdGetDatum(RelationGetRelid(scan->ss->ss_currentRelation));
-	ScanFindColumns(scan, batch, scan->ncols, NULL, scan->sources);
+	ScanFindColumns(scan, batch, scan->nvalues, NULL, scan->sources);
 	ExecClearTuple(slot);
-	ScanFillColumns(slot, scan->ncols, scan->sources, row);
+	ScanFillColumns(slot, scan->nvalues, scan->sources, row);
 	return ExecFetchSlotHeapTupleDatum(slot);
 }
 

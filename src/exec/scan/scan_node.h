@@ -30,7 +30,8 @@ typedef struct BucketScanState
 {
 	BatchSource source;			/* must be first */
 	ScanState  *ss;
-	int			ncols;
+	int			ncols;			/* that are read */
+	int			nvalues;		/* the first of them: without ctid */
 	AttrNumber *attnums;
 	int			nquals;
 	LeafQual   *quals;

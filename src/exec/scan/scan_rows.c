@@ -54,7 +54,7 @@ OpenRows(BucketScanState *scan)
 	}
 	else
 		scan->sorted = !OrderedScanOpen(scan->order, scan->leaf, scan->ss,
-										scan->ncols, scan->attnums);
+										scan->nvalues, scan->attnums);
 	MemoryContextSwitchTo(old);
 }
 
@@ -152,10 +152,12 @@ ScanNodeNextRow(BucketScanState *scan)
 			}
 		}
 		if (!scan->found)
-			ScanFindColumns(scan, scan->batch, scan->ncols, NULL, scan->sources);
+			ScanFindColumns(scan, scan->batch, scan->nvalues, NULL, scan->sources);
 		scan->found = true;
 		RowSlotBegin(slot);
-		ScanFillColumns(slot, scan->ncols, scan->sources, row);
+		ScanFillColumns(slot, scan->nvalues, scan->sources, row);
+		if (scan->nvalues < scan->ncols)
+			slot->tts_tid = *(ItemPointer) DatumGetPointer(BatchColumn(scan->batch, scan->nvalues)->values[row]);
 		return true;
 	}
 }

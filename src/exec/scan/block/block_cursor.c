@@ -94,7 +94,11 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	FileReaderCheckColumns(file->reader, desc);
 	file->filecols = palloc(leaf->ncols * sizeof(int));
 	for (int i = 0; i < leaf->ncols; i++)
-		file->filecols[i] = FileReaderFindColumn(file->reader, leaf->attnums[i]);
+		file->filecols[i] = leaf->attnums[i] < 0 ? FILECOL_ROW_ID :
+			FileReaderFindColumn(file->reader, leaf->attnums[i]);
+	file->first_number = mf->first_number;
+	if (mf->deletes != NULL)
+		file->deleted = DeletedRows(mf->deletes, RelationGetRelid(leaf->rel), mf->rows);
 	file->sortcols = palloc(file->reader->spec->nsort * sizeof(int));
 	file->checked = true;
 	for (int i = 0; i < file->reader->spec->nsort; i++)
@@ -178,7 +182,9 @@ LoadBlockColumn(Batch *batch, int col)
 	LeafReader *leaf = block->leaf;
 	int			filecol = block->file->filecols[col];
 
-	if (filecol < 0)
+	if (filecol == FILECOL_ROW_ID)
+		BlockRowIds(block->file, block->blockno, NULL, batch->nrows, &block->ids, leaf->cxt, &batch->cols[col]);
+	else if (filecol == FILECOL_ABSENT)
 	{
 		/* the column was added after the file was written */
 		batch->cols[col].values = leaf->zeros;
@@ -401,9 +407,12 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 		batch->nselected = fb->nrows;
 		batch->selection = NULL;
 
-		if (block->selection == NULL && (leaf->nquals > 0 || leaf->part.from || leaf->part.to))
+		if (block->selection == NULL &&
+			(leaf->nquals > 0 || leaf->part.from || leaf->part.to || cursor->file->deleted))
 			block->selection = MemoryContextAlloc(leaf->cxt, BF_BATCH_ROWS * sizeof(uint16));
 		SelectPart(leaf, cursor, block);
+		if (cursor->file->deleted != NULL)
+			BlockDropDeleted(cursor->file, blockno, batch, block->selection);
 		nrows = batch->nselected;
 		BlockApplyQuals(leaf, cursor, batch, block->selection, 0);
 		leaf->counters.rows_removed += nrows - batch->nselected;

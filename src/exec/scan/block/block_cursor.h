@@ -8,6 +8,7 @@
 #ifndef BF_BLOCK_CURSOR_H
 #define BF_BLOCK_CURSOR_H
 
+#include "catalog/heap.h"
 #include "exec/scan/block/leaf_counters.h"
 #include "exec/scan/block/leaf_qual.h"
 #include "exec/unit/unit_queue.h"
@@ -17,15 +18,23 @@
 #include "utils/relcache.h"
 #include "vector/key_vector.h"
 
+/* the column is absent in the file; it is what identifies the row (attribute ctid) */
+#define FILECOL_ABSENT (-1)
+#define FILECOL_ROW_ID (-2)
+
+typedef struct RowIds RowIds;
+
 /* A file of the manifest, open. */
 typedef struct LeafFile
 {
 	MemoryContext cxt;			/* of everything below */
 	FileSource *source;
 	FileReader *reader;
-	int		   *filecols;		/* per leaf column: index in the file, -1: absent there */
+	int		   *filecols;		/* per leaf column: index in the file, or one of the next two */
 	int		   *sortcols;		/* per sort column of the file's spec: index in the file */
 	bool		checked;		/* order verification possible: all sort columns there */
+	RowNumbers *deleted;		/* rows; NULL: none */
+	int64		first_number;	/* of its rows, if they have numbers */
 	int			npoints;		/* leading sort columns that quals set equal to values */
 	int		   *pointquals;		/* these quals; only the first may have several values */
 	struct PointColumn **points;	/* per block and leaf column: kept packed, or NULL; NULL: none is */
@@ -45,7 +54,8 @@ typedef struct LeafBlock
 	ColumnBuffer **scaled_buffers;	/* for the columns below */
 	ScaledColumn *scaled;		/* per column, if it was asked for without being loaded; NULL: none was */
 	bool	   *scaled_loaded;
-	uint16	   *selection;		/* BF_BATCH_ROWS of them; NULL: not needed yet */
+	RowIds	   *ids;			/* NULL: not needed yet; the same of the next */
+	uint16	   *selection;		/* BF_BATCH_ROWS of them */
 	KeyVector	keys;			/* used in merges only */
 	Size		memory;			/* of buffers, when it was last released */
 	Size		expected;		/* merges: of buffers, once all columns are loaded */
@@ -127,6 +137,13 @@ struct LeafReader
 	LeafCounters counters;
 };
 
+/* The attribute of a column of batches. */
+static inline const FormData_pg_attribute *
+LeafAttribute(TupleDesc desc, AttrNumber attnum)
+{
+	return attnum > 0 ? TupleDescAttr(desc, attnum - 1) : SystemAttributeDefinition(attnum);
+}
+
 /* The batch column of a column that a qual is on, or a key. */
 static inline int
 LeafColumn(const LeafReader *leaf, AttrNumber attnum)
@@ -174,6 +191,20 @@ extern void BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno);
  */
 extern void BlockApplyQuals(LeafReader *leaf, BlockCursor *cursor, Batch *batch,
 							uint16 *selection, uint64 done);
+
+/*
+ * block_rows.c
+ */
+
+/* Narrow the selection of a batch, which is the block, to rows that are not deleted; the file has such. */
+extern void BlockDropDeleted(const LeafFile *file, int blockno, Batch *batch, uint16 *selection);
+
+/* Keep those of some rows of a block that are not deleted; returns how many. */
+extern int	BlockDropDeletedOf(const LeafFile *file, int blockno, uint16 *rows, int n);
+
+/* The identities of some rows of a block (NULL: the first n) as a vector; *ids is made in cxt when it is NULL. */
+extern void BlockRowIds(const LeafFile *file, int blockno, const uint16 *rows, int n, RowIds **ids,
+						MemoryContext cxt, ColumnVector *vector);
 
 /* Lookups (point_read.c): find the quals they use, when a file was opened; and drop what is kept of it. */
 extern void LeafFileFindPoints(LeafReader *leaf, LeafFile *file);

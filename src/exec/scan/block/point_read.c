@@ -46,6 +46,7 @@ typedef struct PointBatch
 	int			blockno;
 	uint16		rows[BF_GATHER_ROWS];	/* of the block */
 	uint16		selection[BF_GATHER_ROWS];	/* of them, by quals */
+	RowIds	   *ids;
 	ByteBuffer *made;
 } PointBatch;
 
@@ -182,7 +183,13 @@ LoadPointColumn(Batch *batch, int col)
 	ColumnVector *room;
 	bool		anynull;
 
-	if (found->file->filecols[col] < 0)
+	if (found->file->filecols[col] == FILECOL_ROW_ID)
+	{
+		BlockRowIds(found->file, found->blockno, found->rows, batch->nrows, &found->ids, leaf->cxt, &batch->cols[col]);
+		batch->loaded[col] = true;
+		return;
+	}
+	if (found->file->filecols[col] == FILECOL_ABSENT)
 	{
 		/* the column was added after the file was written */
 		batch->cols[col].values = leaf->zeros;
@@ -294,6 +301,9 @@ PointNext(LeafReader *leaf, BlockCursor *cursor)
 			return NULL;
 		if (!held)
 			BlockIsRead(leaf, cursor, blockno);
+		nrows -= n;
+		n = BlockDropDeletedOf(file, blockno, found->rows, n);
+		nrows += n;
 		if (n > 0)
 		{
 			found->file = file;

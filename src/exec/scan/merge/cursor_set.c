@@ -43,7 +43,9 @@ MergeBlockMemory(LeafReader *leaf, const LeafFile *file, int blockno)
 
 	for (int c = 0; c < leaf->ncols; c++)
 	{
-		if (file->filecols[c] >= 0)
+		if (file->filecols[c] == FILECOL_ROW_ID)
+			memory += file->reader->blocks[blockno].nrows * (sizeof(Datum) + sizeof(ItemPointerData));
+		else if (file->filecols[c] >= 0)
 			memory += FileReaderColumnMemory(file->reader, blockno, file->filecols[c], row_bytes);
 	}
 	/* images of keys that are not numbers */

@@ -36,7 +36,7 @@ MakeStore(LeafReader *leaf, Size limit)
 
 	for (int c = 0; c < leaf->ncols; c++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, leaf->attnums[c] - 1);
+		const FormData_pg_attribute *att = LeafAttribute(desc, leaf->attnums[c]);
 
 		typlen[c] = att->attlen;
 		typbyval[c] = att->attbyval;
