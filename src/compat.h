@@ -54,6 +54,13 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BF_EXPLAIN_STATE_HEADER "commands/explain.h"
 #endif
 
+/* how a row of the table that was named becomes one of a partition */
+#if PG_VERSION_NUM >= 160000
+#define BfRootToPartitionMap(rinfo, estate) ExecGetRootToChildMap(rinfo, estate)
+#else
+#define BfRootToPartitionMap(rinfo, estate) ((rinfo)->ri_RootToPartitionMap)
+#endif
+
 /* may some children of an Append be left out when it is executed? */
 #if PG_VERSION_NUM >= 180000
 #define BfAppendIsPruned(append) ((append)->part_prune_index >= 0)

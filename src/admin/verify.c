@@ -302,7 +302,7 @@ ReadInlineRows(void *arg)
 {
 	VerifyState *state = arg;
 
-	InlineAdd(state->manifest, GetActiveSnapshot(), false);
+	InlineAdd(state->manifest, GetActiveSnapshot(), false, false);
 }
 
 static void

@@ -1,6 +1,7 @@
 /*
  * modify.c
- *	  INSERT, COPY and TRUNCATE of a bucketed table.
+ *	  INSERT, COPY and TRUNCATE of a bucketed table, and what they have in
+ *	  common with UPDATE and DELETE (change.c).
  *
  * Core leaves the constraints of foreign tables to the wrapper, but the
  * planner believes them (a CHECK excludes the table, NOT NULL drops a qual).
@@ -15,59 +16,39 @@
 #include BF_EXPLAIN_STATE_HEADER
 #include "executor/executor.h"
 #include "fdw/modify.h"
+#include "fdw/modify_state.h"
 #include "load/load.h"
 #include "miscadmin.h"
-#include "nodes/pathnodes.h"
-#include "parser/parsetree.h"
 #include "storage/manifest.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-typedef struct ModifyState
-{
-	LoadState  *load;
-	CommandId	cid;
-	bool		copy;
-	bool		check_rls;
-	WCOKind		rls_kind;
-	bool		check_constraints;
-	bool		check_partition;
-} ModifyState;
-
 /*
- * Only INSERT can be planned.  ON CONFLICT with a target is refused by core,
- * because no unique index can be found; without one no row can conflict.
+ * ON CONFLICT with a target is refused by core, because no unique index can be
+ * found; without one no row can conflict.  MERGE is refused, too.
  */
 static List *
 PlanModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
 {
-	const char *relname;
-
-	if (plan->operation == CMD_INSERT)
-		return NIL;
-
-	relname = get_rel_name(planner_rt_fetch(resultRelation, root)->relid);
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 plan->operation == CMD_DELETE ?
-			 errmsg("cannot delete from bucketed table \"%s\"", relname) :
-			 errmsg("cannot update bucketed table \"%s\"", relname),
-			 errhint("Append new rows, or rewrite the table with bucketfdw.create_table_as(..., mode => 'overwrite').")));
-	return NIL;					/* keep compiler quiet */
+	return NIL;
 }
 
 /*
  * Start collecting rows.  Without a plan this is COPY, which takes the
  * current command for its rows and checks the partition constraint itself.
+ * Rows that are routed may come to a partition that is updated: the state is
+ * that of both.
  */
-static void
+static ModifyState *
 BeginModify(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
 	Relation	rel = rinfo->ri_RelationDesc;
 	bool		copy = mtstate->ps.plan == NULL;
-	ModifyState *state = palloc0(sizeof(ModifyState));
+	ModifyState *state = rinfo->ri_FdwState;
 
-	state->load = LoadBegin(rel, work_mem);
+	if (state != NULL)
+		return state;
+	state = palloc0(sizeof(ModifyState));
+	state->mtstate = mtstate;
 	state->copy = copy;
 	state->cid = copy ? GetCurrentCommandId(true) : mtstate->ps.state->es_output_cid;
 
@@ -81,22 +62,32 @@ BeginModify(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 		(rinfo->ri_RootResultRelInfo == NULL ||
 		 (rinfo->ri_TrigDesc && rinfo->ri_TrigDesc->trig_insert_before_row));
 	rinfo->ri_FdwState = state;
+	return state;
 }
 
 static void
 BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_private,
 				   int subplan_index, int eflags)
 {
+	ModifyState *state;
+
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	BeginModify(mtstate, rinfo);
+	state = BeginModify(mtstate, rinfo);
+	if (mtstate->operation == CMD_INSERT)
+		state->load = LoadBegin(rinfo->ri_RelationDesc, work_mem);
+	else
+		ChangeBegin(state, mtstate);
 }
 
 /* COPY, and a partition that rows are routed to. */
 static void
 BeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
-	BeginModify(mtstate, rinfo);
+	ModifyState *state = BeginModify(mtstate, rinfo);
+
+	if (state->load == NULL)
+		state->load = LoadBegin(rinfo->ri_RelationDesc, work_mem);
 }
 
 static TupleTableSlot *
@@ -111,6 +102,8 @@ ExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
 		ExecConstraints(rinfo, slot, estate);
 	if (state->check_partition)
 		ExecPartitionCheck(rinfo, slot, estate, true);
+	if (state->load == NULL)
+		state->load = LoadBegin(rinfo->ri_RelationDesc, work_mem);
 	LoadRow(state->load, slot, state->cid);
 	return slot;
 }
@@ -141,7 +134,11 @@ ExplainForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_
 	ModifyState *state = rinfo->ri_FdwState;
 	SealCounters written;
 
-	if (!es->analyze || state == NULL || !LoadCommandSealed(state->load, state->cid, &written))
+	if (!es->analyze || state == NULL)
+		return;
+	if (state->changes)
+		ChangeExplain(state, rinfo, es);
+	if (state->load == NULL || !LoadCommandSealed(state->load, state->cid, &written))
 		return;
 	ExplainPropertyInteger("Rows Written", NULL, written.rows, es);
 	ExplainPropertyInteger("Files Written", NULL, written.files, es);
@@ -153,7 +150,7 @@ ExplainForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_
 static int
 IsForeignRelUpdatable(Relation rel)
 {
-	return 1 << CMD_INSERT;
+	return (1 << CMD_INSERT) | (1 << CMD_UPDATE) | (1 << CMD_DELETE);
 }
 
 /* Core holds AccessExclusiveLock on each of the relations. */
@@ -182,9 +179,12 @@ ModifyInto(PlanState *planstate, LoadState *load)
 void
 ModifyRoutine(FdwRoutine *routine)
 {
+	routine->AddForeignUpdateTargets = AddForeignUpdateTargets;
 	routine->PlanForeignModify = PlanModify;
 	routine->BeginForeignModify = BeginForeignModify;
 	routine->ExecForeignInsert = ExecForeignInsert;
+	routine->ExecForeignUpdate = ExecForeignUpdate;
+	routine->ExecForeignDelete = ExecForeignDelete;
 	routine->EndForeignModify = EndForeignModify;
 	routine->BeginForeignInsert = BeginForeignInsert;
 	routine->EndForeignInsert = EndForeignInsert;

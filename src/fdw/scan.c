@@ -17,6 +17,7 @@
 #include "fdw/explain_scan.h"
 #include "fdw/scan.h"
 #include "guc.h"
+#include "load/change_manifest.h"
 #include "load/load.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -45,6 +46,45 @@ GetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	BucketAddLookupPaths(root, baserel);
 }
 
+/* Are rows of the relation updated or deleted? */
+static bool
+IsTarget(PlannerInfo *root, RelOptInfo *baserel)
+{
+	return bms_is_member(baserel->relid, root->leaf_result_relids);
+}
+
+static bool
+UsesCtid(void *exprs, Index relid)
+{
+	Bitmapset  *used = NULL;
+
+	pull_varattnos(exprs, relid, &used);
+	return bms_is_member(SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber, used);
+}
+
+/* Is ctid more than what identifies the target's rows? */
+static bool
+UserWantsCtid(PlannerInfo *root, List *clauses, RelOptInfo *baserel)
+{
+	const Query *parse = root->parse;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (UsesCtid(lfirst_node(RestrictInfo, lc)->clause, baserel->relid))
+			return true;
+	}
+	foreach(lc, parse->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk && UsesCtid(entry->expr, parse->resultRelation))
+			return true;
+	}
+	return UsesCtid(parse->jointree, parse->resultRelation) ||
+		UsesCtid(parse->returningList, parse->resultRelation);
+}
+
 /*
  * The columns a scan must read: those of the relation's target and of its
  * quals, plus the extra ones of the path.  Never those of the plan's target
@@ -71,6 +111,8 @@ NeededColumns(PlannerInfo *root, RelOptInfo *baserel, Relation rel, List *clause
 		if (attno == SelfItemPointerAttributeNumber && root->rowMarks != NIL &&
 			baserel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 			continue;
+		if (attno == SelfItemPointerAttributeNumber && IsTarget(root, baserel) && !UserWantsCtid(root, clauses, baserel))
+			continue;
 		if (attno != TableOidAttributeNumber &&
 			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used))
 			ereport(ERROR,
@@ -90,6 +132,9 @@ NeededColumns(PlannerInfo *root, RelOptInfo *baserel, Relation rel, List *clause
 		if (wholerow || bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used))
 			attnums = lappend_int(attnums, attno);
 	}
+	/* the last one */
+	if (IsTarget(root, baserel) && UsesCtid(baserel->reltarget->exprs, baserel->relid))
+		attnums = lappend_int(attnums, SelfItemPointerAttributeNumber);
 	return attnums;
 }
 
@@ -152,12 +197,16 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	Oid			relid = RelationGetRelid(node->ss.ss_currentRelation);
-	Snapshot	snapshot = node->ss.ps.state->es_snapshot;
+	Manifest   *manifest;
 
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-	node->fdw_state = ScanNodeCreate(&node->ss, plan->fdw_private, plan->fdw_exprs,
-									 LoadManifestToRead(relid, snapshot));
+	/* rows that may be changed are told apart within the manifest of the statement */
+	if (list_member_int(linitial(plan->fdw_private), SelfItemPointerAttributeNumber))
+		manifest = ChangeManifest(node->ss.ps.state, relid);
+	else
+		manifest = LoadManifestToRead(relid, node->ss.ps.state->es_snapshot);
+	node->fdw_state = ScanNodeCreate(&node->ss, plan->fdw_private, plan->fdw_exprs, manifest);
 }
 
 static TupleTableSlot *

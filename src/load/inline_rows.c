@@ -18,6 +18,7 @@
 #include "load/inline_rows.h"
 #include "load/load_internal.h"
 #include "miscadmin.h"
+#include "storage/grow.h"
 #include "storage/inline_catalog.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -171,6 +172,10 @@ typedef struct InlineReader
 	void		(*take) (struct InlineReader *reader);	/* what becomes of a set that is full */
 	Manifest   *manifest;		/* AddImage's */
 	bool		with_stats;		/* the same */
+	bool		to_change;		/* rows are to have origins */
+	int64		norigins;
+	int			origins_room;
+	RowOrigin  *origins;		/* of the rows of the set; the command id of a row is its index here */
 	CommandId	cid;			/* of the rows; that of WriteFiles */
 } InlineReader;
 
@@ -232,17 +237,32 @@ AddRow(InlineReader *reader)
 			reader->cid);
 }
 
-/* Put the rows of a write into the set; the data is aligned. */
+/* Note where the next row of the set comes from. */
 static void
-AddWrite(InlineReader *reader, const char *data, Size len, int64 nrows, int64 file_id)
+AddOrigin(InlineReader *reader, int64 file_id, int64 row)
+{
+	RowOrigin  *origin;
+
+	reader->origins = GrowArray(reader->origins, reader->pool.cxt, &reader->origins_room,
+								(int) reader->norigins + 1, sizeof(RowOrigin));
+	origin = &reader->origins[reader->norigins];
+	origin->file_id = (uint64) file_id;
+	origin->row = row;
+	reader->cid = (CommandId) reader->norigins++;
+}
+
+/* Put the rows of a write that are not deleted into the set; the data is aligned. */
+static void
+AddWrite(InlineReader *reader, const char *data, Size len, int64 nrows, int64 file_id, const RowNumbers *deleted)
 {
 	const InlineHeader *header = (const InlineHeader *) data;
 	Size		at;
+	int64		row;
 
 	if (len < sizeof(InlineHeader) || header->version != INLINE_VERSION || TuplesAt(header) > len)
 		Malformed(reader);
 	CheckTypes(reader, header, file_id);
-	for (at = TuplesAt(header); at < len && nrows > 0; nrows--)
+	for (at = TuplesAt(header), row = 0; at < len && row < nrows; row++)
 	{
 		MinimalTuple minimal = (MinimalTuple) (data + at);
 		HeapTupleData tuple = {0};
@@ -252,13 +272,17 @@ AddWrite(InlineReader *reader, const char *data, Size len, int64 nrows, int64 fi
 			minimal->t_hoff > minimal->t_len + MINIMAL_TUPLE_OFFSET ||
 			HeapTupleHeaderGetNatts(minimal) > reader->layout->desc->natts)
 			Malformed(reader);
+		at += MAXALIGN(minimal->t_len);
+		if (deleted != NULL && RowNumbersHas(deleted, row))
+			continue;
 		tuple.t_len = minimal->t_len + MINIMAL_TUPLE_OFFSET;
 		tuple.t_data = (HeapTupleHeader) ((char *) minimal - MINIMAL_TUPLE_OFFSET);
 		heap_deform_tuple(&tuple, reader->layout->desc, reader->values, reader->nulls);
+		if (reader->to_change)
+			AddOrigin(reader, file_id, row);
 		AddRow(reader);
-		at += MAXALIGN(minimal->t_len);
 	}
-	if (at != len || nrows != 0)
+	if (at != len || row != nrows)
 		Malformed(reader);
 }
 
@@ -271,6 +295,7 @@ TakeSet(InlineReader *reader)
 	reader->take(reader);
 	RowSetFree(reader->set);
 	reader->set = NULL;
+	reader->norigins = 0;
 }
 
 /*
@@ -304,6 +329,10 @@ ReadInline(InlineReader *reader, Snapshot snapshot, LOCKMODE lockmode)
 	MemoryContext read_cxt = NULL;
 	MemoryContext write_cxt = NULL;
 	int64		n = 0;
+	const TableDeletes *deletes = NULL;
+	uint64	   *ids = NULL;
+	int			room = 0;
+	int			nids = 0;
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_inline];
@@ -313,6 +342,9 @@ ReadInline(InlineReader *reader, Snapshot snapshot, LOCKMODE lockmode)
 	{
 		struct varlena *data;
 		char	   *copy;
+		int64		file_id;
+		int64		nrows;
+		const FileDeletes *deleted;
 
 		/* most tables have none and pay for nothing else */
 		if (n++ == 0)
@@ -324,23 +356,39 @@ ReadInline(InlineReader *reader, Snapshot snapshot, LOCKMODE lockmode)
 			reader->values = palloc(reader->layout->desc->natts * sizeof(Datum));
 			reader->nulls = palloc(reader->layout->desc->natts * sizeof(bool));
 			write_cxt = AllocSetContextCreate(read_cxt, "bucketfdw inline write", ALLOCSET_DEFAULT_SIZES);
+			/* of one of which only sizes were read, and of none, nobody has asked */
+			deletes = reader->manifest != NULL && reader->manifest->files != NULL ?
+				reader->manifest->deletes : DeletesRead(relid, scan.snapshot);
 		}
 		MemoryContextSwitchTo(write_cxt);
+		file_id = DatumGetInt64(values[Anum_inline_file_id - 1]);
+		nrows = DatumGetInt64(values[Anum_inline_rows - 1]);
+		deleted = DeletesOfFile(deletes, (uint64) file_id);
 		data = PG_DETOAST_DATUM_PACKED(values[Anum_inline_data - 1]);
 		copy = palloc(VARSIZE_ANY_EXHDR(data));
 		memcpy(copy, VARDATA_ANY(data), VARSIZE_ANY_EXHDR(data));
-		AddWrite(reader, copy, VARSIZE_ANY_EXHDR(data), DatumGetInt64(values[Anum_inline_rows - 1]),
-				 DatumGetInt64(values[Anum_inline_file_id - 1]));
+		AddWrite(reader, copy, VARSIZE_ANY_EXHDR(data), nrows, file_id,
+				 deleted ? DeletedRows(deleted, relid, nrows) : NULL);
 		MemoryContextSwitchTo(cxt);
 		MemoryContextReset(write_cxt);
 		if (lockmode != AccessShareLock && !CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
 			elog(ERROR, "inline rows of bucketed table \"%s\" were changed concurrently",
 				 RelationGetRelationName(reader->rel));
+		if (lockmode != AccessShareLock && deleted != NULL)
+		{
+			ids = GrowArray(ids, read_cxt, &room, nids + 1, sizeof(uint64));
+			ids[nids++] = (uint64) file_id;
+		}
 		if (reader->pool.used > SET_BYTES)
 			TakeSet(reader);
 	}
 	CatalogScanEnd(&scan);
 	TakeSet(reader);
+	if (nids > 0)
+	{
+		qsort(ids, nids, sizeof(uint64), CompareFileIds);
+		DeletesRemove(relid, ids, nids);
+	}
 	if (read_cxt != NULL)
 		MemoryContextDelete(read_cxt);
 	return n;
@@ -350,17 +398,29 @@ static void
 AddImage(InlineReader *reader)
 {
 	ManifestWrite write;
-	FileImage  *image = SealImage(&reader->set, 1, InvalidCommandId, reader->with_stats, &write);
+	CommandId  *tags;
+	FileImage  *image = SealImage(&reader->set, 1, InvalidCommandId, reader->with_stats, &write,
+								  reader->to_change ? &tags : NULL);
 
 	ImagePin(image);
 	ImageRelease(image);
 	ManifestAdd(reader->manifest, &write);
+	if (reader->to_change)
+	{
+		RowOrigin  *origins = MemoryContextAllocHuge(GetMemoryChunkContext(reader->manifest),
+													 reader->norigins * sizeof(RowOrigin));
+
+		for (int64 i = 0; i < reader->norigins; i++)
+			origins[i] = reader->origins[tags[i]];
+		reader->manifest->files[reader->manifest->nfiles - 1].origins = origins;
+		pfree(tags);
+	}
 }
 
 void
-InlineAdd(Manifest *manifest, Snapshot snapshot, bool with_stats)
+InlineAdd(Manifest *manifest, Snapshot snapshot, bool with_stats, bool to_change)
 {
-	InlineReader reader = {.take = AddImage, .manifest = manifest, .with_stats = with_stats};
+	InlineReader reader = {.take = AddImage, .manifest = manifest, .with_stats = with_stats, .to_change = to_change};
 
 	/* the caller has locked it */
 	reader.rel = relation_open(manifest->relid, NoLock);
@@ -382,7 +442,7 @@ InlineAddSizes(Manifest *manifest, Snapshot snapshot, bool with_stats)
 
 	if (with_stats && manifest->nfiles == 0)
 	{
-		InlineAdd(manifest, snapshot, true);
+		InlineAdd(manifest, snapshot, true, false);
 		return;
 	}
 	InlineCount(manifest->relid, snapshot, &counts);

@@ -21,9 +21,9 @@ extern bool InlineSeal(RowSet **sets, int nsets, CommandId from, CommandId befor
 /*
  * Add the inline rows of its table that the snapshot sees to a manifest, as
  * images that stay until the current memory context is reset, and have column
- * statistics if asked for.  All processes of a query make the same ones.
+ * statistics if asked for, and origins of their rows if these are to be changed.  All processes of a query make the same ones.
  */
-extern void InlineAdd(Manifest *manifest, Snapshot snapshot, bool with_stats);
+extern void InlineAdd(Manifest *manifest, Snapshot snapshot, bool with_stats, bool to_change);
 
 /* The same to one of which only sizes were read. */
 extern void InlineAddSizes(Manifest *manifest, Snapshot snapshot, bool with_stats);

@@ -24,9 +24,10 @@
 
 LoadTransaction bf_load;
 bool		bf_load_committing = false;
+int			bf_load_changing = 0;
 
-static void
-BeginTransaction(int budget_kb)
+void
+LoadBeginTransaction(int budget_kb)
 {
 	if (bf_load.cxt == NULL)
 	{
@@ -44,7 +45,7 @@ BeginTransaction(int budget_kb)
 void
 LoadAllowMemory(int budget_kb)
 {
-	BeginTransaction(budget_kb);
+	LoadBeginTransaction(budget_kb);
 }
 
 /*
@@ -103,7 +104,7 @@ LoadBegin(Relation rel, int budget_kb)
 	RowLayout  *layout;
 	LoadState  *state;
 
-	BeginTransaction(budget_kb);
+	LoadBeginTransaction(budget_kb);
 	LoadNoteStatement();
 	layout = LoadGetLayout(rel);
 	state = LoadFindState(GetCurrentSubTransactionId(), layout);
@@ -122,7 +123,7 @@ LoadBeginDetached(Relation rel, const TableOptions *options, int budget_kb)
 	MemoryContext oldcxt;
 	RowLayout  *layout;
 
-	BeginTransaction(budget_kb);
+	LoadBeginTransaction(budget_kb);
 	LoadNoteStatement();
 	(void) GetCurrentTransactionId();
 	oldcxt = MemoryContextSwitchTo(bf_load.cxt);

@@ -43,6 +43,12 @@ extern Manifest *LoadManifest(Oid relid, Snapshot snapshot);
 /* The same for those who read the files: without the damaged ones if bucketfdw.ignore_damaged_files says so. */
 extern Manifest *LoadManifestToRead(Oid relid, Snapshot snapshot);
 
+/*
+ * The same for a statement that changes rows, which have numbers and origins in
+ * it; rows that wait become files or inline rows first.
+ */
+extern Manifest *LoadManifestToChange(Oid relid, Snapshot snapshot);
+
 /* The same with sizes only, see ManifestReadSizes: those of rows that wait are estimated. */
 extern Manifest *LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats);
 

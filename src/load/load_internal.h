@@ -73,12 +73,16 @@ typedef struct LoadTransaction
 	CommandId	statement_cid;	/* its first command we know of */
 	CommandId	counted_cid;	/* the outermost command that brings rows; InvalidCommandId: none */
 	int64		ncounted;		/* rows of it, for pg_stat_progress_copy */
+	struct HTAB *deletes;		/* PendingFile, see pending_deletes.c; NULL: none */
 	int			nreaders;
 	int			readers_room;
 	LoadReader *readers;
 } LoadTransaction;
 
 extern LoadTransaction bf_load;
+
+/* Statements of this backend that are changing rows. */
+extern int	bf_load_changing;
 
 /* The work before commit is done: rows that come now are sealed at the end of their statement. */
 extern bool bf_load_committing;
@@ -96,6 +100,7 @@ extern void LoadLayoutsAtEnd(bool commit);
 extern void LoadLayoutsInit(void);
 
 /* load.c */
+extern void LoadBeginTransaction(int budget_kb);
 extern void LoadDropImages(const RowSet *set);
 extern void LoadNoteStatement(void);
 extern LoadState *LoadFindState(SubTransactionId subid, const RowLayout *layout);

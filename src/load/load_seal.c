@@ -15,6 +15,7 @@
 #include "counters/counters.h"
 #include "load/inline_rows.h"
 #include "load/load_internal.h"
+#include "load/pending_deletes.h"
 #include "load/progress.h"
 #include "miscadmin.h"
 #include "rows/spill.h"
@@ -330,12 +331,14 @@ void
 LoadSealTable(Oid relid)
 {
 	LoadSealPending(LoadPendingSets(relid), true);
+	PendingDeletesSeal(relid);
 }
 
 void
 LoadSealAll(void)
 {
 	LoadSealPending(LoadPendingSets(InvalidOid), true);
+	PendingDeletesSeal(InvalidOid);
 }
 
 /*
@@ -349,9 +352,9 @@ LoadSealForWorkers(void)
 	List	   *pending = LoadPendingSets(InvalidOid);
 	int			nwrites = 0;
 
-	if (pending == NIL)
+	if (pending == NIL && bf_load.deletes == NULL)
 		return true;
-	if (XactReadOnly || IsInParallelMode())
+	if (XactReadOnly || IsInParallelMode() || !PendingDeletesAreFew())
 		return false;
 	LoadNoteStatement();
 	while (pending != NIL)
@@ -408,6 +411,7 @@ LoadEndCommand(CommandId cid, bool always)
 		LoadSealPending(pending, false);
 	else
 		list_free_deep(pending);
+	PendingDeletesEndCommand(cid);
 	if (cid == bf_load.counted_cid)
 	{
 		bf_load.counted_cid = InvalidCommandId;
@@ -459,4 +463,5 @@ LoadDiscard(Oid relid)
 
 	foreach(lc, LoadPendingSets(relid))
 		Consume(((PendingSet *) lfirst(lc))->state, ((PendingSet *) lfirst(lc))->set);
+	PendingDeletesDiscard(relid);
 }

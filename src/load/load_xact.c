@@ -16,6 +16,7 @@
 #include "common/pg_prng.h"
 #include "load/inline_rows.h"
 #include "load/load_internal.h"
+#include "load/pending_deletes.h"
 #include "load/progress.h"
 #include "rows/spill.h"
 #include "storage/file_store.h"
@@ -52,6 +53,7 @@ PreCommit(bool prepare)
 		pushed = true;
 	}
 	LoadSealPending(LoadPendingSets(InvalidOid), false);
+	PendingDeletesSealAll();
 	foreach(lc, bf_load.inlined)
 	{
 		if (pg_prng_uint64_range(&pg_global_prng_state, 1, LOOK_EVERY) > 1)
@@ -169,6 +171,7 @@ SubCommit(SubTransactionId subid, SubTransactionId parent)
 		else
 			MoveRows(state, target);
 	}
+	PendingDeletesSubCommit(subid, parent);
 	dlist_foreach_modify(iter, &bf_load.consumed)
 	{
 		ConsumedSet *consumed = dlist_container(ConsumedSet, node, iter.cur);
@@ -190,6 +193,7 @@ SubAbort(SubTransactionId subid)
 {
 	dlist_mutable_iter iter;
 
+	PendingDeletesSubAbort(subid);
 	dlist_foreach_modify(iter, &bf_load.consumed)
 	{
 		ConsumedSet *consumed = dlist_container(ConsumedSet, node, iter.cur);

@@ -35,6 +35,8 @@ typedef struct SealState
 	int64		packed;			/* bytes of the rows of finished runs, as collected */
 	int64		written;		/* and in the files */
 	LoadStats  *stats;			/* NULL: none are wanted */
+	CommandId  *tags;			/* of the rows written so far; NULL: not wanted */
+	int64		ntags;
 	Datum	  **values;			/* GATHER_ROWS of each table column */
 	bool	  **nulls;
 	ManifestWrite *write;
@@ -73,6 +75,8 @@ AppendRows(SealState *state, char *const *rows, int n)
 	RowGather(state->layout, rows, n, state->values, state->nulls);
 	if (state->stats)
 		LoadStatsRows(state->stats, state->values, state->nulls, n);
+	for (int i = 0; i < n && state->tags != NULL; i++)
+		state->tags[state->ntags++] = RowCid(rows[i]);
 	RunFilesAppend(state->files, state->values, state->nulls, n);
 }
 
@@ -218,13 +222,21 @@ SealFiles(Relation rel, RowSet *set)
 }
 
 FileImage *
-SealImage(RowSet **sets, int nsets, CommandId before, bool with_stats, ManifestWrite *write)
+SealImage(RowSet **sets, int nsets, CommandId before, bool with_stats, ManifestWrite *write, CommandId **tags)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal",
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
 	SealState	state = {.before = before};
 
+	if (tags != NULL)
+	{
+		int64		nrows = 0;
+
+		for (int i = 0; i < nsets; i++)
+			nrows += sets[i]->nrows;
+		*tags = state.tags = MemoryContextAllocHuge(oldcxt, Max(nrows, 1) * sizeof(CommandId));
+	}
 	state.image = ImageCreate(sets[0]->layout->relid);
 	PG_TRY();
 	{

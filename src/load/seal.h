@@ -34,8 +34,10 @@ extern ManifestWrite *SealFiles(Relation rel, RowSet *set);
 /*
  * Write the rows of commands before "before" to an image.  What ManifestAdd
  * wants, with column statistics if asked for, lives as long as the image.
+ * *tags, unless NULL, become the command ids of all rows in order of the image,
+ * in the current context.
  */
 extern FileImage *SealImage(RowSet **sets, int nsets, CommandId before, bool with_stats,
-							ManifestWrite *write);
+							ManifestWrite *write, CommandId **tags);
 
 #endif							/* BF_SEAL_H */

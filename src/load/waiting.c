@@ -12,7 +12,10 @@
 #include "guc.h"
 #include "load/inline_rows.h"
 #include "load/load_internal.h"
+#include "load/pending_deletes.h"
 #include "storage/damaged.h"
+#include "storage/row_id.h"
+#include "utils/lsyscache.h"
 
 /* rows of commands before this one are seen */
 static CommandId
@@ -64,7 +67,7 @@ GetImage(RowSet *set, CommandId before, bool with_stats)
 			return image;
 	}
 
-	file = SealImage(&set, 1, before, with_stats, &write);
+	file = SealImage(&set, 1, before, with_stats, &write, NULL);
 	old = MemoryContextSwitchTo(bf_load.cxt);
 	image = palloc0(sizeof(WaitingImage));
 	image->set = set->id;
@@ -94,25 +97,44 @@ AddWaiting(Manifest *manifest, Snapshot snapshot)
 	}
 }
 
-Manifest *
-LoadManifest(Oid relid, Snapshot snapshot)
+/* Files, inline rows and rows that wait, all without those that are deleted. */
+static Manifest *
+ReadAll(Oid relid, Snapshot snapshot, bool leave_out_damaged, bool to_change)
 {
 	Manifest   *manifest = ManifestRead(relid, snapshot);
 
-	InlineAdd(manifest, snapshot, false);
+	(void) PendingDeletesApply(manifest, SeenBefore(snapshot));
+	if (leave_out_damaged)
+		ManifestLeaveOutDamaged(manifest);
+	InlineAdd(manifest, snapshot, false, to_change);
 	AddWaiting(manifest, snapshot);
 	return manifest;
 }
 
 Manifest *
+LoadManifest(Oid relid, Snapshot snapshot)
+{
+	return ReadAll(relid, snapshot, false, false);
+}
+
+Manifest *
 LoadManifestToRead(Oid relid, Snapshot snapshot)
 {
-	Manifest   *manifest = ManifestRead(relid, snapshot);
+	return ReadAll(relid, snapshot, bf_ignore_damaged_files, false);
+}
 
-	if (bf_ignore_damaged_files)
-		ManifestLeaveOutDamaged(manifest);
-	InlineAdd(manifest, snapshot, false);
-	AddWaiting(manifest, snapshot);
+Manifest *
+LoadManifestToChange(Oid relid, Snapshot snapshot)
+{
+	Manifest   *manifest;
+
+	/* rows that wait have no place yet */
+	LoadSealPending(LoadPendingSets(relid), true);
+	manifest = ReadAll(relid, snapshot, bf_ignore_damaged_files, true);
+	if (ManifestNumberRows(manifest) > ROW_ID_LIMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("bucketed table \"%s\" has too many rows to be changed", get_rel_name(relid))));
 	return manifest;
 }
 
@@ -142,6 +164,7 @@ LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats)
 	ListCell   *lc;
 
 	InlineAddSizes(manifest, snapshot, with_stats);
+	(void) PendingDeletesApply(manifest, before);
 	foreach(lc, SeenSets(relid, before))
 	{
 		RowSet	   *set = lfirst(lc);

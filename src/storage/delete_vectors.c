@@ -134,6 +134,54 @@ DeletesCount(Oid relid, Snapshot snapshot, bool inlined)
 	return rows;
 }
 
+/* A set as it stands in the catalog. */
+static bytea *
+VectorData(const RowNumbers *rows)
+{
+	ByteBuffer	out;
+	bytea	   *data;
+
+	ByteBufferInit(&out, CurrentMemoryContext);
+	RowNumbersWrite(rows, &out);
+	data = palloc(VARHDRSZ + out.len);
+	SET_VARSIZE(data, VARHDRSZ + out.len);
+	memcpy(VARDATA(data), out.data, out.len);
+	ByteBufferFree(&out);
+	return data;
+}
+
+TableDeletes *
+DeletesAdd(TableDeletes *deletes, uint64 file_id, const RowNumbers *rows, const int64 *run_deleted, int nruns)
+{
+	FileDeletes *file = DeletesOfFile(deletes, file_id);
+
+	if (deletes == NULL)
+		deletes = palloc0(sizeof(TableDeletes));
+	if (file == NULL)
+	{
+		int			at = 0;
+
+		deletes->files = deletes->files == NULL ? palloc(sizeof(FileDeletes)) :
+			repalloc(deletes->files, (deletes->n + 1) * sizeof(FileDeletes));
+		while (at < deletes->n && deletes->files[at].file_id < file_id)
+			at++;
+		file = &deletes->files[at];
+		memmove(file + 1, file, (deletes->n++ - at) * sizeof(FileDeletes));
+		memset(file, 0, sizeof(FileDeletes));
+		file->file_id = file_id;
+		file->nruns = nruns;
+		file->run_deleted = palloc0(Max(nruns, 1) * sizeof(int64));
+	}
+	Assert(file->nruns == nruns);
+	for (int i = 0; i < nruns; i++)
+		file->run_deleted[i] += run_deleted[i];
+	file->rows += RowNumbersCount(rows);
+	file->nvectors++;
+	file->vectors = lappend(file->vectors, VectorData(rows));
+	deletes->rows += RowNumbersCount(rows);
+	return deletes;
+}
+
 FileDeletes *
 DeletesOfFile(const TableDeletes *deletes, uint64 file_id)
 {
@@ -172,15 +220,8 @@ DeletesInsert(Oid relid, uint64 file_id, const RowNumbers *rows, const int64 *ru
 	Relation	rel = table_open(BucketCatalogOid("delete_vectors"), RowExclusiveLock);
 	Datum		values[Natts_delete];
 	bool		nulls[Natts_delete] = {false};
-	ByteBuffer	out;
-	bytea	   *data;
+	bytea	   *data = VectorData(rows);
 
-	ByteBufferInit(&out, CurrentMemoryContext);
-	RowNumbersWrite(rows, &out);
-	data = palloc(VARHDRSZ + out.len);
-	SET_VARSIZE(data, VARHDRSZ + out.len);
-	memcpy(VARDATA(data), out.data, out.len);
-	ByteBufferFree(&out);
 	values[Anum_delete_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_delete_file_id - 1] = Int64GetDatum((int64) file_id);
 	values[Anum_delete_deleted_rows - 1] = Int64GetDatum(RowNumbersCount(rows));

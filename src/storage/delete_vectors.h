@@ -38,6 +38,10 @@ extern TableDeletes *DeletesRead(Oid relid, Snapshot snapshot);
 /* Only how many rows: of files, or of inline writes. */
 extern int64 DeletesCount(Oid relid, Snapshot snapshot, bool inlined);
 
+/* Add rows of a file to what is deleted of a table (NULL: nothing is yet); returns that. */
+extern TableDeletes *DeletesAdd(TableDeletes *deletes, uint64 file_id, const RowNumbers *rows,
+								const int64 *run_deleted, int nruns);
+
 /* What is deleted of a file, or NULL. */
 extern FileDeletes *DeletesOfFile(const TableDeletes *deletes, uint64 file_id);
 

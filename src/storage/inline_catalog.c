@@ -87,6 +87,28 @@ InlineIsThere(Oid relid, uint64 id)
 	return bsearch(&id, ids, n, sizeof(uint64), CompareFileIds) != NULL;
 }
 
+bool
+InlineDeleteEmpty(Oid relid, uint64 id, int64 deleted)
+{
+	Oid			rowtype = get_rel_type_id(relid);
+	bool		empty = false;
+	CatalogScan scan;
+	HeapTuple	tuple;
+	Datum		values[Natts_inline];
+
+	CatalogScanBegin(&scan, "inline_rows", RowExclusiveLock, relid, NULL);
+	while (!empty && (tuple = InlineScanNext(&scan, rowtype, values)) != NULL)
+	{
+		if ((uint64) DatumGetInt64(values[Anum_inline_file_id - 1]) != id)
+			continue;
+		if (DatumGetInt64(values[Anum_inline_rows - 1]) != deleted)
+			break;
+		empty = CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot);
+	}
+	CatalogScanEnd(&scan);
+	return empty;
+}
+
 void
 InlineInsert(Oid relid, int64 rows, const char *data, Size len, CommandId cid)
 {

@@ -34,6 +34,9 @@ extern void InlineInsert(Oid relid, int64 rows, const char *data, Size len, Comm
 /* The ids of the writes that a snapshot sees, an array of *n, ascending. */
 extern uint64 *InlineIds(Oid relid, Snapshot snapshot, int64 *n);
 
+/* Delete a write, that the latest snapshot sees, of which so many rows are deleted, if these are all. */
+extern bool InlineDeleteEmpty(Oid relid, uint64 id, int64 deleted);
+
 /* Does the latest snapshot see a write? */
 extern bool InlineIsThere(Oid relid, uint64 id);
 

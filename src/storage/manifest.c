@@ -102,10 +102,9 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 		file->first_bucket < 0 || file->last_bucket < file->first_bucket ||
 		file->last_bucket >= manifest->specs[spec]->nbuckets)
 		MalformedRow(manifest->relid);
-	file->deletes = DeletesOfFile(manifest->deletes, file->file_id);
+	file->deletes = NULL;
 	file->first_number = -1;
-	if (file->deletes != NULL && file->deletes->nruns != n[0])
-		MalformedRow(manifest->relid);
+	file->origins = NULL;
 	for (int i = 0; i < n[0]; i++)
 	{
 		ManifestRun *run = &manifest->runs[manifest->nruns + i];
@@ -114,7 +113,7 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 			MalformedRow(manifest->relid);
 		run->bucket = buckets[i];
 		run->rows = rows[i];
-		run->deleted = file->deletes != NULL ? file->deletes->run_deleted[i] : 0;
+		run->deleted = 0;
 		run->bytes = bytes[i];
 		run->file = manifest->nfiles;
 		run->run = i;
@@ -238,14 +237,13 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	MemoryContextSwitchTo(cxt);
 	CatalogScanEnd(&scan);
 	MemoryContextDelete(row_cxt);
-	if (!(wanted & READ_FILES))
-		manifest->deleted = DeletesCount(relid, snapshot, false);
+	if (wanted & READ_FILES)
+		ManifestApplyDeletes(manifest);
 	else
 	{
-		for (int i = 0; i < manifest->nfiles; i++)
-			manifest->deleted += manifest->files[i].rows - ManifestFileLive(&manifest->files[i]);
+		manifest->deleted = DeletesCount(relid, snapshot, false);
+		manifest->rows -= manifest->deleted;
 	}
-	manifest->rows -= manifest->deleted;
 	UnregisterSnapshot(snapshot);
 	return manifest;
 }
@@ -408,6 +406,58 @@ ManifestCheckNothingNew(Oid relid)
 				 errdetail("Others have written to bucketed table \"%s\" since the transaction's snapshot was taken.",
 						   get_rel_name(relid)),
 				 errhint("The transaction might succeed if retried.")));
+}
+
+void
+ManifestApplyDeletes(Manifest *manifest)
+{
+	int			run = 0;
+
+	if (manifest->deletes == NULL)
+		return;
+	manifest->rows += manifest->deleted;
+	manifest->deleted = 0;
+	for (int f = 0; f < manifest->nfiles; f++)
+	{
+		ManifestFile *file = &manifest->files[f];
+		int			first = run;
+
+		file->deletes = DeletesOfFile(manifest->deletes, file->file_id);
+		while (run < manifest->nruns && manifest->runs[run].file == f)
+			run++;
+		if (file->deletes == NULL)
+			continue;
+		if (file->deletes->nruns != run - first)
+			MalformedRow(manifest->relid);
+		for (int r = first; r < run; r++)
+			manifest->runs[r].deleted = file->deletes->run_deleted[r - first];
+		manifest->deleted += file->deletes->rows;
+	}
+	manifest->rows -= manifest->deleted;
+}
+
+int64 *
+ManifestCountByRun(const Manifest *manifest, int file, const RowNumbers *rows, int *nruns)
+{
+	int64	   *counts;
+	int64		row = 0;
+	int			first = 0;
+	int			n = 0;
+
+	while (first < manifest->nruns && manifest->runs[first].file != file)
+		first++;
+	while (first + n < manifest->nruns && manifest->runs[first + n].file == file)
+		n++;
+	counts = palloc(Max(n, 1) * sizeof(int64));
+	for (int i = 0; i < n; i++)
+	{
+		int64		end = row + manifest->runs[first + i].rows;
+
+		counts[i] = RowNumbersCountIn(rows, row, end);
+		row = end;
+	}
+	*nruns = n;
+	return counts;
 }
 
 int64

@@ -32,7 +32,15 @@ typedef struct ManifestFile
 	int64		rewritten;		/* how often compaction wrote its rows, sum over them */
 	const FileDeletes *deletes; /* rows of it that are deleted; NULL: none */
 	int64		first_number;	/* of its rows, see ManifestNumberRows */
+	const struct RowOrigin *origins;	/* per row, if they are inline rows that may be changed; else NULL */
 } ManifestFile;
+
+/* Where a row of an image of inline rows stands: in which write, as which of its rows. */
+typedef struct RowOrigin
+{
+	uint64		file_id;
+	int64		row;
+} RowOrigin;
 
 typedef struct ManifestRun
 {
@@ -90,6 +98,15 @@ extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
  * with the column statistics if they are wanted: for the planner.
  */
 extern Manifest *ManifestReadSizes(Oid relid, Snapshot snapshot, bool with_stats);
+
+/*
+ * What manifest->deletes says holds for its files and runs: after these were
+ * read, or when it has become more.
+ */
+extern void ManifestApplyDeletes(Manifest *manifest);
+
+/* The rows of a file that are deleted by its runs: an array, palloc'd. */
+extern int64 *ManifestCountByRun(const Manifest *manifest, int file, const RowNumbers *rows, int *nruns);
 
 /*
  * Give all rows of the files numbers, from 0 on, in order of the files; so

@@ -430,6 +430,9 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 
 	if (!bf_enable || !has_useful_pathkeys(root, rel))
 		return;
+	/* a sort of rows would lose what identifies those that are changed */
+	if (bms_is_member(rel->relid, root->leaf_result_relids))
+		return;
 	/* the memory of the merge, as the executor reckons it */
 	if (runs > BF_MAX_MERGE_RUNS || runs * rows * width > (double) OrderedScanMemory())
 		return;
