@@ -9,6 +9,7 @@
 #include "exec/agg/bucket_agg.h"
 #include "exec/join/bucket_join.h"
 #include "exec/scan/scan_node.h"
+#include "fdw/change_start.h"
 #include "fmgr.h"
 #include "guc.h"
 #include "load/load.h"
@@ -27,6 +28,7 @@ _PG_init(void)
 	CountersInit();
 	UpkeepInit();
 	LoadInit();
+	ChangeStartInit();
 	ScanNodeInit();
 	BucketJoinInit();
 	BucketAggInit();

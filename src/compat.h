@@ -68,6 +68,32 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BfAppendIsPruned(append) ((append)->part_prune_info != NULL)
 #endif
 
+/*
+ * Partitions that the values of one execution leave, found before it begins:
+ * an executor state gets the range table, then, from 18 on, all is pruned, then
+ * each Append or MergeAppend that is pruned has its result.  Need
+ * executor/executor.h and executor/execPartition.h.
+ */
+#if PG_VERSION_NUM >= 180000
+#define BfInitRangeTable(estate, stmt) \
+	ExecInitRangeTable(estate, (stmt)->rtable, (stmt)->permInfos, bms_copy((stmt)->unprunableRelids))
+#define BfPruneAtStart(estate, stmt) \
+	((estate)->es_plannedstmt = (stmt), (estate)->es_part_prune_infos = (stmt)->partPruneInfos, \
+	 ExecDoInitialPruning(estate))
+#define BfPruneAppend(node, append, nchildren, valid) \
+	(*(valid) = list_nth((node)->state->es_part_prune_results, (append)->part_prune_index), \
+	 (PartitionPruneState *) list_nth((node)->state->es_part_prune_states, (append)->part_prune_index))
+#else
+#if PG_VERSION_NUM >= 160000
+#define BfInitRangeTable(estate, stmt) ExecInitRangeTable(estate, (stmt)->rtable, (stmt)->permInfos)
+#else
+#define BfInitRangeTable(estate, stmt) ExecInitRangeTable(estate, (stmt)->rtable)
+#endif
+#define BfPruneAtStart(estate, stmt) ((void) 0)
+#define BfPruneAppend(node, append, nchildren, valid) \
+	ExecInitPartitionPruning(node, nchildren, (append)->part_prune_info, valid)
+#endif
+
 /* read exactly size bytes of a BufFile or raise an error */
 #if PG_VERSION_NUM >= 160000
 #define BfBufFileReadExact(file, ptr, size) BufFileReadExact(file, ptr, size)
@@ -284,6 +310,13 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 	((void) ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true))
 #else
 #define BfCheckRelationRights(query) ((void) ExecCheckRTPerms((query)->rtable, true))
+#endif
+
+/* the same of all tables of a plan, with the error */
+#if PG_VERSION_NUM >= 160000
+#define BfCheckPlanRights(stmt) ((void) ExecCheckPermissions((stmt)->rtable, (stmt)->permInfos, true))
+#else
+#define BfCheckPlanRights(stmt) ((void) ExecCheckRTPerms((stmt)->rtable, true))
 #endif
 
 /*

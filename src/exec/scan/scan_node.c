@@ -47,9 +47,8 @@ ScanQualDescribe(const LeafQual *qual)
 	return desc;
 }
 
-/* Read the description of a qual back. */
-static void
-ReadQual(List *desc, LeafQual *qual)
+void
+ScanQualRead(List *desc, LeafQual *qual)
 {
 	if (IsA(desc, List))
 	{
@@ -57,7 +56,7 @@ ReadQual(List *desc, LeafQual *qual)
 		qual->narms = list_length(desc);
 		qual->arms = palloc0(qual->narms * sizeof(LeafQual));
 		for (int a = 0; a < qual->narms; a++)
-			ReadQual(list_nth(desc, a), &qual->arms[a]);
+			ScanQualRead(list_nth(desc, a), &qual->arms[a]);
 		qual->attnum = qual->arms[0].attnum;
 		return;
 	}
@@ -185,7 +184,7 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	scan->quals = palloc0(scan->nquals * sizeof(LeafQual));
 	i = 0;
 	foreach(lc, quals)
-		ReadQual(lfirst(lc), &scan->quals[i++]);
+		ScanQualRead(lfirst(lc), &scan->quals[i++]);
 	InitQualValues(ss, scan->nquals, scan->quals, fdw_exprs, &scan->qualexprs);
 	scan->qualcxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw qual values",
 										  ALLOCSET_SMALL_SIZES);

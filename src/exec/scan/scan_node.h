@@ -70,6 +70,14 @@ typedef struct BucketScanState
 
 /* Describe a qual for fdw_private, and read it back. */
 extern List *ScanQualDescribe(const LeafQual *qual);
+extern void ScanQualRead(List *desc, LeafQual *qual);
+
+/*
+ * scan_pins.c: the buckets of a spec that a scan would read, as far as the
+ * plan's constants and the parameters of its execution tell: a bitmap, or NULL
+ * when none can be left out.
+ */
+extern uint8 *ScanBucketsAtStart(const ForeignScan *plan, const BucketSpec *spec, ParamListInfo params);
 
 /*
  * Make the state from the plan's private lists.  manifest is what the
