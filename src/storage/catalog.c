@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -43,15 +44,16 @@ BucketCatalogOid(const char *name)
 	return relid;
 }
 
-void
-CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
-				 Oid relid, Snapshot snapshot)
+/* As CatalogScanBegin, which see. */
+static void
+ScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode, Oid relid, Snapshot snapshot, bool unnoticed)
 {
 	ScanKeyData key;
 	char		index[NAMEDATALEN];
 
 	snprintf(index, sizeof(index), "%s_relid_idx", table);
 
+	scan->unnoticed = unnoticed;
 	scan->cxt = CurrentMemoryContext;
 	scan->rel = table_open(BucketCatalogOid(table), lockmode);
 	scan->snapshot = RegisterSnapshot(snapshot ? snapshot : GetLatestSnapshot());
@@ -61,9 +63,22 @@ CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
 	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
 	if (OidIsValid(relid))
 		scan->scan = systable_beginscan(scan->rel, BucketCatalogOid(index), true,
-										scan->snapshot, 1, &key);
+										unnoticed ? SnapshotAny : scan->snapshot, 1, &key);
 	else
 		scan->scan = systable_beginscan(scan->rel, InvalidOid, false, scan->snapshot, 0, NULL);
+}
+
+void
+CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
+				 Oid relid, Snapshot snapshot)
+{
+	ScanBegin(scan, table, lockmode, relid, snapshot, false);
+}
+
+void
+CatalogScanBeginUnnoticed(CatalogScan *scan, const char *table, Oid relid, Snapshot snapshot)
+{
+	ScanBegin(scan, table, AccessShareLock, relid, snapshot, true);
 }
 
 HeapTuple
@@ -73,8 +88,12 @@ CatalogScanNext(CatalogScan *scan)
 	HeapTuple	tuple;
 
 	/* callers have a context they reset for each row; btree keeps memory between calls */
-	CHECK_FOR_INTERRUPTS();
-	tuple = systable_getnext(scan->scan);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuple = systable_getnext(scan->scan);
+	} while (tuple != NULL && scan->unnoticed &&
+			 !table_tuple_satisfies_snapshot(scan->rel, scan->scan->slot, scan->snapshot));
 	MemoryContextSwitchTo(oldcxt);
 	return tuple;
 }

@@ -97,6 +97,7 @@ typedef struct CatalogScan
 	Relation	rel;
 	SysScanDesc scan;
 	Snapshot	snapshot;		/* registered by the scan */
+	bool		unnoticed;
 	MemoryContext cxt;			/* the access method allocates here while it goes on */
 } CatalogScan;
 
@@ -107,6 +108,13 @@ typedef struct CatalogScan
  */
 extern void CatalogScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode,
 							 Oid relid, Snapshot snapshot);
+
+/*
+ * The same of one relid, but what a serializable transaction reads so does not
+ * count as read: writers look whether others were faster.
+ */
+extern void CatalogScanBeginUnnoticed(CatalogScan *scan, const char *table, Oid relid, Snapshot snapshot);
+
 extern HeapTuple CatalogScanNext(CatalogScan *scan);
 extern void CatalogScanEnd(CatalogScan *scan);
 

@@ -77,8 +77,8 @@ MergeFiles(TableDeletes *deletes, Oid relid)
 	deletes->n = n + 1;
 }
 
-TableDeletes *
-DeletesRead(Oid relid, Snapshot snapshot)
+static TableDeletes *
+ReadDeletes(Oid relid, Snapshot snapshot, bool unnoticed)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	TableDeletes *deletes = NULL;
@@ -87,7 +87,10 @@ DeletesRead(Oid relid, Snapshot snapshot)
 	HeapTuple	tuple;
 	Datum		values[Natts_delete];
 
-	CatalogScanBegin(&scan, "delete_vectors", AccessShareLock, relid, snapshot);
+	if (unnoticed)
+		CatalogScanBeginUnnoticed(&scan, "delete_vectors", relid, snapshot);
+	else
+		CatalogScanBegin(&scan, "delete_vectors", AccessShareLock, relid, snapshot);
 	while ((tuple = CatalogScanNext(&scan)) != NULL)
 	{
 		FileDeletes *file;
@@ -113,6 +116,18 @@ DeletesRead(Oid relid, Snapshot snapshot)
 		MergeFiles(deletes, relid);
 	}
 	return deletes;
+}
+
+TableDeletes *
+DeletesRead(Oid relid, Snapshot snapshot)
+{
+	return ReadDeletes(relid, snapshot, false);
+}
+
+TableDeletes *
+DeletesReadUnnoticed(Oid relid, Snapshot snapshot)
+{
+	return ReadDeletes(relid, snapshot, true);
 }
 
 int64

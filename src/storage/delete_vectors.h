@@ -35,6 +35,9 @@ typedef struct TableDeletes
 /* All that a snapshot (NULL: the latest) sees of a table, palloc'd in the current context; NULL: nothing. */
 extern TableDeletes *DeletesRead(Oid relid, Snapshot snapshot);
 
+/* The same as no read of a serializable transaction, see CatalogScanBeginUnnoticed. */
+extern TableDeletes *DeletesReadUnnoticed(Oid relid, Snapshot snapshot);
+
 /* Only how many rows: of files, or of inline writes. */
 extern int64 DeletesCount(Oid relid, Snapshot snapshot, bool inlined);
 
