@@ -158,28 +158,41 @@ SetBit(RowGroup *group, int place)
 	BITS(group)[place / 64] |= UINT64CONST(1) << (place % 64);
 }
 
+/* A group, perhaps NULL, as bits; a list is freed. */
+static RowGroup *
+MakeBits(RowNumbers *set, RowGroup *group)
+{
+	RowGroup   *made;
+
+	if (group != NULL && group->room == 0)
+		return group;
+	made = MemoryContextAllocZero(set->cxt, BitsSize);
+	set->memory += BitsSize;
+	if (group == NULL)
+		return made;
+	made->n = group->n;
+	for (int i = 0; i < group->n; i++)
+		SetBit(made, LIST(group)[i]);
+	set->memory -= ListSize(group->room);
+	pfree(group);
+	return made;
+}
+
 /* Give a group room for more numbers than it has: a longer list, or bits. */
 static RowGroup *
 Grow(RowNumbers *set, RowGroup *group)
 {
-	RowGroup   *grown;
-
 	if (group->room < LIST_MAX)
 	{
 		int			room = group->room * 2;
+		RowGroup   *grown;
 
 		set->memory += ListSize(room) - ListSize(group->room);
 		grown = repalloc(group, ListSize(room));
 		grown->room = room;
 		return grown;
 	}
-	grown = MemoryContextAllocZero(set->cxt, BitsSize);
-	grown->n = group->n;
-	for (int i = 0; i < group->n; i++)
-		SetBit(grown, LIST(group)[i]);
-	set->memory += BitsSize - ListSize(group->room);
-	pfree(group);
-	return grown;
+	return MakeBits(set, group);
 }
 
 bool
@@ -428,18 +441,104 @@ RowNumbersWrite(const RowNumbers *set, ByteBuffer *out)
 	pfree(list);
 }
 
-/* Add the numbers first to last of a group, above all before; false if they are not, or not in the file. */
-static bool
-AddRange(RowNumbers *set, int64 group, int first, int last, int64 *next, int64 nrows)
+/* Set the bits first to last. */
+static void
+SetBits(uint64 *bits, int first, int last)
 {
-	int64		row = group * GROUP_ROWS + first;
-	int64		end = group * GROUP_ROWS + last;
+	for (int word = first / 64; word <= last / 64; word++)
+	{
+		uint64		mask = PG_UINT64_MAX;
 
-	if (row < *next || end < row || end >= nrows || last >= GROUP_ROWS)
-		return false;
-	for (; row <= end; row++)
-		(void) RowNumbersAdd(set, row);
-	*next = row;
+		if (word == first / 64)
+			mask &= PG_UINT64_MAX << (first % 64);
+		if (word == last / 64)
+			mask &= PG_UINT64_MAX >> (63 - last % 64);
+		bits[word] |= mask;
+	}
+}
+
+/* The bits of a group as they were written; false unless they are count, all less than limit. */
+static bool
+ReadBits(const char *data, int count, int limit, uint64 *bits)
+{
+	int			n = 0;
+	int			last = -1;
+
+	memcpy(bits, data, GROUP_WORDS * sizeof(uint64));
+	for (int word = 0; word < GROUP_WORDS; word++)
+	{
+		n += pg_popcount64(bits[word]);
+		if (bits[word] != 0)
+			last = word * 64 + pg_leftmost_one_pos64(bits[word]);
+	}
+	return n == count && last < limit;
+}
+
+/* Ranges as bits; false if they are not ascending, and less than limit. */
+static bool
+ReadRanges(const char *data, int count, int limit, uint64 *bits)
+{
+	int			next = 0;
+
+	memset(bits, 0, GROUP_WORDS * sizeof(uint64));
+	for (int i = 0; i < count; i++)
+	{
+		uint16		range[2];
+
+		memcpy(range, data + i * sizeof(range), sizeof(range));
+		if (range[0] < next || range[1] < range[0] || range[1] >= limit)
+			return false;
+		SetBits(bits, range[0], range[1]);
+		next = range[1] + 1;
+	}
+	return true;
+}
+
+/* Add the numbers of a group that are bits. */
+static void
+AddGroup(RowNumbers *set, int64 group, const uint64 *bits)
+{
+	RowGroup   *into;
+	int			n = 0;
+
+	for (int word = 0; word < GROUP_WORDS; word++)
+		n += pg_popcount64(bits[word]);
+	if (n <= LIST_MAX)
+	{
+		for (int word = 0; word < GROUP_WORDS; word++)
+			for (uint64 left = bits[word]; left != 0; left &= left - 1)
+				(void) RowNumbersAdd(set, group * GROUP_ROWS + word * 64 + pg_rightmost_one_pos64(left));
+		return;
+	}
+	MakeRoom(set, group);
+	into = MakeBits(set, set->groups[group]);
+	set->count -= into->n;
+	into->n = 0;
+	for (int word = 0; word < GROUP_WORDS; word++)
+	{
+		BITS(into)[word] |= bits[word];
+		into->n += pg_popcount64(BITS(into)[word]);
+	}
+	set->count += into->n;
+	set->groups[group] = into;
+}
+
+/* Add a list; false if its numbers are not ascending, and less than limit. */
+static bool
+AddList(RowNumbers *set, int64 group, const char *data, int count, int limit)
+{
+	int			next = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		uint16		place;
+
+		memcpy(&place, data + i * sizeof(place), sizeof(place));
+		if (place < next || place >= limit)
+			return false;
+		(void) RowNumbersAdd(set, group * GROUP_ROWS + place);
+		next = place + 1;
+	}
 	return true;
 }
 
@@ -451,9 +550,11 @@ RowNumbersRead(RowNumbers *set, const char *data, Size len, int64 nrows)
 	while (len > 0)
 	{
 		GroupHeader header;
+		int64		first;
 		int			count;
+		int			limit;
 		Size		size;
-		uint16		pair[2];
+		uint64		bits[GROUP_WORDS];
 
 		if (len < sizeof(header))
 			return false;
@@ -461,39 +562,24 @@ RowNumbersRead(RowNumbers *set, const char *data, Size len, int64 nrows)
 		data += sizeof(header);
 		len -= sizeof(header);
 		count = header.count_less_one + 1;
-		size = header.form == FORM_RANGES ? count * sizeof(pair) :
+		size = header.form == FORM_RANGES ? count * 2 * sizeof(uint16) :
 			header.form == FORM_NUMBERS ? count * sizeof(uint16) : GROUP_WORDS * sizeof(uint64);
-		if (header.form > FORM_BITS || size > len || (int64) header.group * GROUP_ROWS >= nrows)
+		first = (int64) header.group * GROUP_ROWS;
+		if (header.form > FORM_BITS || size > len || header.group < next || first >= nrows)
 			return false;
-		if (header.form == FORM_BITS)
+		limit = (int) Min(nrows - first, GROUP_ROWS);
+		if (header.form == FORM_NUMBERS)
 		{
-			for (int word = 0; word < GROUP_WORDS; word++)
-			{
-				uint64		bits;
-
-				memcpy(&bits, data + word * sizeof(bits), sizeof(bits));
-				for (; bits != 0; bits &= bits - 1, count--)
-				{
-					int			place = word * 64 + pg_rightmost_one_pos64(bits);
-
-					if (!AddRange(set, header.group, place, place, &next, nrows))
-						return false;
-				}
-			}
-			if (count != 0)
+			if (!AddList(set, header.group, data, count, limit))
 				return false;
 		}
 		else
 		{
-			for (int i = 0; i < count; i++)
-			{
-				bool		range = header.form == FORM_RANGES;
-
-				memcpy(pair, data + i * (range ? sizeof(pair) : sizeof(uint16)), range ? sizeof(pair) : sizeof(uint16));
-				if (!AddRange(set, header.group, pair[0], range ? pair[1] : pair[0], &next, nrows))
-					return false;
-			}
+			if (header.form == FORM_BITS ? !ReadBits(data, count, limit, bits) : !ReadRanges(data, count, limit, bits))
+				return false;
+			AddGroup(set, header.group, bits);
 		}
+		next = (int64) header.group + 1;
 		data += size;
 		len -= size;
 	}
