@@ -234,6 +234,13 @@ CREATE FUNCTION bucketfdw.create_table_as(
 COMMENT ON FUNCTION bucketfdw.create_table_as(text, text, text, integer, text, text, boolean, regclass, text, integer, text)
 	IS 'create a bucketed table from a query, or append to it, or overwrite it; returns the rows written';
 
+CREATE FUNCTION bucketfdw.upsert(table_name text, query text, key text DEFAULT NULL) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bucketfdw_upsert'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bucketfdw.upsert(text, text, text)
+	IS 'rows of a query replace those of a table with equal keys, the others are added; returns the rows of the query';
+
 CREATE FUNCTION bucketfdw.bucket_stats(
 	rel regclass,
 	OUT bucket integer,

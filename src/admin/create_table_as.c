@@ -391,27 +391,12 @@ CheckTable(const CreateTableArgs *args, Oid relid)
 static int64
 InsertKept(Oid relid, TupleDesc columns, Tuplestorestate *store)
 {
-	EphemeralNamedRelationData kept = {
-		.md = {
-			.name = "kept_rows",
-			.tupdesc = columns,
-			.enrtype = ENR_NAMED_TUPLESTORE,
-			.enrtuples = tuplestore_tuple_count(store)
-		},
-		.reldata = store
-	};
-	StringInfoData names;
+	char	   *text = psprintf("INSERT INTO %s (%s) SELECT * FROM kept_rows", TableName(relid), ColumnNames(columns));
 	int64		rows;
 
-	initStringInfo(&names);
-	for (int i = 0; i < columns->natts; i++)
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "",
-						 quote_identifier(NameStr(TupleDescAttr(columns, i)->attname)));
 	LoadAllowMemory(maintenance_work_mem);
-	if (SPI_connect() != SPI_OK_CONNECT || SPI_register_relation(&kept) != SPI_OK_REL_REGISTER)
-		elog(ERROR, "could not register rows");
-	if (SPI_execute(psprintf("INSERT INTO %s (%s) SELECT * FROM kept_rows", TableName(relid), names.data),
-					false, 0) != SPI_OK_INSERT)
+	KeptRowsConnect(columns, store);
+	if (SPI_execute(text, false, 0) != SPI_OK_INSERT)
 		elog(ERROR, "could not insert into \"%s\"", get_rel_name(relid));
 	rows = SPI_processed;
 	SPI_finish();

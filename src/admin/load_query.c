@@ -13,11 +13,13 @@
 #include "admin/query_text.h"
 #include "compat.h"
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "executor/tstoreReceiver.h"
 #include "fdw/modify.h"
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -137,4 +139,30 @@ QueryRunStore(Query *query, const char *text)
 	(void) FinishQuery(desc, cid);
 	dest->rDestroy(dest);
 	return store;
+}
+
+void
+KeptRowsConnect(TupleDesc columns, Tuplestorestate *store)
+{
+	EphemeralNamedRelation kept = palloc0(sizeof(EphemeralNamedRelationData));
+
+	kept->md.name = "kept_rows";
+	kept->md.tupdesc = columns;
+	kept->md.enrtype = ENR_NAMED_TUPLESTORE;
+	kept->md.enrtuples = tuplestore_tuple_count(store);
+	kept->reldata = store;
+	if (SPI_connect() != SPI_OK_CONNECT || SPI_register_relation(kept) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "could not register rows");
+}
+
+char *
+ColumnNames(TupleDesc columns)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < columns->natts; i++)
+		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "",
+						 quote_identifier(NameStr(TupleDescAttr(columns, i)->attname)));
+	return names.data;
 }

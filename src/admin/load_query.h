@@ -20,4 +20,13 @@ extern int64 LoadQueryRun(Query *query, TupleDesc columns, const char *text, Rel
 /* Run the query of a text and keep its rows. */
 extern Tuplestorestate *QueryRunStore(Query *query, const char *text);
 
+/*
+ * Connect to SPI, where the kept rows of these columns are the relation
+ * "kept_rows" from now on.
+ */
+extern void KeptRowsConnect(TupleDesc columns, Tuplestorestate *store);
+
+/* The columns as in a list of SQL. */
+extern char *ColumnNames(TupleDesc columns);
+
 #endif							/* BF_LOAD_QUERY_H */
