@@ -22,6 +22,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
+#include "plan/join/join_check.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_sides.h"
 #include "plan/join/join_plan.h"
@@ -432,7 +433,7 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 	ListCell   *lc;
 
 	if ((!parse->hasAggs && parse->groupClause == NIL) || parse->groupingSets != NIL ||
-		parse->hasTargetSRFs || root->rowMarks != NIL || IS_DUMMY_REL(input_rel) ||
+		parse->hasTargetSRFs || RowsAreRechecked(root) || IS_DUMMY_REL(input_rel) ||
 		grouped_rel->reloptkind != RELOPT_UPPER_REL || root->numOrderedAggs > 0 ||
 		!bms_is_empty(input_rel->lateral_relids))
 		return;

@@ -17,6 +17,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/prep.h"
+#include "plan/join/join_check.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
 #include "plan/key/join_keys.h"
@@ -74,7 +75,7 @@ CheckQuery(PlannerInfo *root, bool distinct)
 
 	if (!bf_enable || !bf_enable_bucketagg)
 		return REASON_DISABLED;
-	if (root->rowMarks != NIL)
+	if (RowsAreRechecked(root))
 		return REASON_ROW_MARKS;
 	if (parse->hasTargetSRFs)
 		return REASON_SET_RETURNING;

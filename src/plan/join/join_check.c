@@ -7,6 +7,7 @@
 #include "access/sysattr.h"
 #include "compat.h"
 #include "guc.h"
+#include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "plan/join/join_check.h"
@@ -18,7 +19,7 @@
  * null them, cannot.
  */
 static BucketReason
-CheckTarget(List *exprs, bool base)
+CheckTarget(PlannerInfo *root, List *exprs, bool base)
 {
 	List	   *vars = pull_var_clause((Node *) exprs, PVC_INCLUDE_PLACEHOLDERS |
 									   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
@@ -30,6 +31,9 @@ CheckTarget(List *exprs, bool base)
 
 		if (!IsA(var, Var))
 			return REASON_PLACEHOLDER;
+		/* what identifies rows that are changed */
+		if (var->varattno == SelfItemPointerAttributeNumber && bms_is_member(var->varno, root->all_result_relids))
+			continue;
 		if (var->varattno <= 0 &&
 			!(base && (var->varattno == 0 || var->varattno == TableOidAttributeNumber)))
 			return REASON_SYSTEM_COLUMN;
@@ -37,7 +41,7 @@ CheckTarget(List *exprs, bool base)
 	return REASON_NONE;
 }
 
-/* Is an input usable: complete in itself, its columns at hand, not the target of the statement? */
+/* Is an input usable: complete in itself, its columns at hand? */
 static BucketReason
 CheckInput(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -47,9 +51,7 @@ CheckInput(PlannerInfo *root, RelOptInfo *rel)
 		return REASON_LATERAL;
 	if (IS_DUMMY_REL(rel))
 		return REASON_PROVEN_EMPTY;
-	if (bms_overlap(rel->relids, root->all_result_relids))
-		return REASON_ROW_MARKS;
-	return CheckTarget(rel->reltarget->exprs, rel->reloptkind == RELOPT_BASEREL);
+	return CheckTarget(root, rel->reltarget->exprs, rel->reloptkind == RELOPT_BASEREL);
 }
 
 /* Volatile conditions keep core's order of evaluation; one-time filters are core's. */
@@ -70,6 +72,31 @@ CheckClauses(List *restrictlist)
 	return REASON_NONE;
 }
 
+/*
+ * May EvalPlanQual run the plan again, for one row that was locked or changed
+ * meanwhile?  The nodes of joins would return all rows again.  It does so for
+ * rows that are locked and for heap tables that are changed; what is changed of
+ * ours is locked before.
+ */
+bool
+RowsAreRechecked(PlannerInfo *root)
+{
+	int			rti = -1;
+	ListCell   *lc;
+
+	foreach(lc, root->rowMarks)
+	{
+		if (lfirst_node(PlanRowMark, lc)->strength != LCS_NONE)
+			return true;
+	}
+	while (root->rowMarks != NIL && (rti = bms_next_member(root->leaf_result_relids, rti)) >= 0)
+	{
+		if (!IsBucketTable(planner_rt_fetch(rti, root)->relid))
+			return true;
+	}
+	return root->rowMarks != NIL && bms_is_empty(root->leaf_result_relids);
+}
+
 /* Does the statement let joins be made by buckets? */
 static BucketReason
 CheckStatement(PlannerInfo *root)
@@ -77,11 +104,7 @@ CheckStatement(PlannerInfo *root)
 	if (!bf_enable || !bf_enable_bucketjoin)
 		return REASON_DISABLED;
 
-	/*
-	 * Under a row mark EvalPlanQual re-runs the join for one marked row; this
-	 * node would return all rows again.
-	 */
-	return root->rowMarks != NIL ? REASON_ROW_MARKS : REASON_NONE;
+	return RowsAreRechecked(root) ? REASON_ROW_MARKS : REASON_NONE;
 }
 
 BucketReason
@@ -125,7 +148,7 @@ JoinCheckForm(JoinCandidate *join)
 	/* somebody else keeps his own things with the join */
 	if (!BucketedAllowed(join->joinrel))
 		return REASON_NOT_BUCKETED;
-	reason = CheckTarget(join->joinrel->reltarget->exprs, true);
+	reason = CheckTarget(join->root, join->joinrel->reltarget->exprs, true);
 	if (reason == REASON_NONE)
 		reason = CheckClauses(join->restrictlist);
 	if (reason == REASON_NONE)

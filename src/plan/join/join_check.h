@@ -42,6 +42,9 @@ extern BucketReason JoinCheckForm(JoinCandidate *join);
  */
 extern bool JoinRoutes(JoinCandidate *join);
 
+/* May core run the plan again for single rows, which are locked or were changed meanwhile? */
+extern bool RowsAreRechecked(PlannerInfo *root);
+
 /* Does a relation hold a bucketed table, itself, in a partition or in a subquery? */
 extern bool HoldsBucketedTable(PlannerInfo *root, RelOptInfo *rel);
 
