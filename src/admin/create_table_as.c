@@ -21,6 +21,7 @@
 #include "guc.h"
 #include "miscadmin.h"
 #include "storage/catalog.h"
+#include "storage/latest.h"
 #include "storage/manifest.h"
 #include "upkeep/spec_change.h"
 #include "utils/acl.h"
@@ -379,7 +380,7 @@ CheckTable(const CreateTableArgs *args, Oid relid)
 		change = SpecChangeMake(rel, SpecOptions(args));
 		if (SpecChanges(change) && !BfIsTableOwner(relid, GetUserId()))
 			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_FOREIGN_TABLE, RelationGetRelationName(rel));
-		ManifestCheckNothingNew(relid);
+		LatestCheckNothingNew(relid);
 	}
 	if (OidIsValid(args->colocate_with))
 		CheckColocated(args, change ? change->wanted->spec : TableOptionsGet(rel)->spec, RelationGetDescr(rel));

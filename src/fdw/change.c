@@ -18,7 +18,9 @@
 #include BF_EXPLAIN_HEADER
 #include BF_EXPLAIN_STATE_HEADER
 #include "executor/executor.h"
+#include "fdw/change_start.h"
 #include "fdw/modify_state.h"
+#include "load/change_check.h"
 #include "load/change_manifest.h"
 #include "load/pending_deletes.h"
 #include "miscadmin.h"
@@ -58,11 +60,12 @@ AddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *target_
 }
 
 void
-ChangeBegin(ModifyState *state, ModifyTableState *mtstate)
+ChangeBegin(ModifyState *state, ModifyTableState *mtstate, ResultRelInfo *rinfo)
 {
 	List	   *tlist = outerPlanState(mtstate)->plan->targetlist;
 
 	state->changes = true;
+	state->locked = ChangeIsLocked(RelationGetRelid(rinfo->ri_RelationDesc));
 	state->ctid = ExecFindJunkAttributeInTlist(tlist, "ctid");
 	state->wholerow = ExecFindJunkAttributeInTlist(tlist, "wholerow");
 	if (!AttributeNumberIsValid(state->ctid))
@@ -93,6 +96,13 @@ DeleteRow(ModifyState *state, EState *estate, ResultRelInfo *rinfo, TupleTableSl
 		/* as a DELETE of a heap has one */
 		(void) GetCurrentTransactionId();
 		state->manifest = ChangeManifest(estate, relid);
+		if (!state->locked || IsolationUsesXactSnapshot())
+		{
+			MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+
+			state->check = ChangeCheckBegin(relid, state->locked);
+			MemoryContextSwitchTo(old);
+		}
 	}
 	file_id = ChangeManifestRow(state->manifest, RowIdGet((ItemPointer) DatumGetPointer(ctid)), &file, &row, &inlined);
 	result = PendingDelete(relid, file_id, row, inlined, state->cid);
@@ -104,6 +114,8 @@ DeleteRow(ModifyState *state, EState *estate, ResultRelInfo *rinfo, TupleTableSl
 				 errmsg("tuple to be updated was already modified by an operation triggered by the current command"),
 				 errhint("Consider using an AFTER trigger instead of a BEFORE trigger to propagate changes to other rows.")));
 
+	if (result == DELETE_DONE && state->check != NULL)
+		ChangeCheckRow(state->check, file_id, row);
 	if (result == DELETE_DONE)
 	{
 		MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);

@@ -77,7 +77,7 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rinfo, List *fdw_pr
 	if (mtstate->operation == CMD_INSERT)
 		state->load = LoadBegin(rinfo->ri_RelationDesc, work_mem);
 	else
-		ChangeBegin(state, mtstate);
+		ChangeBegin(state, mtstate, rinfo);
 }
 
 /* COPY, and a partition that rows are routed to. */

@@ -30,6 +30,8 @@ typedef struct ModifyState
 
 	/* UPDATE and DELETE */
 	bool		changes;
+	bool		locked;			/* when the statement began */
+	struct ChangeCheck *check;	/* NULL: what the statement sees is the newest */
 	AttrNumber	ctid;			/* of the plan's rows: what identifies a row of the table */
 	AttrNumber	wholerow;		/* and all of it; 0: it is not there */
 	Manifest   *manifest;		/* of the statement; NULL: no row has come */
@@ -40,7 +42,7 @@ typedef struct ModifyState
 /* change.c */
 extern void AddForeignUpdateTargets(PlannerInfo *root, Index rtindex, RangeTblEntry *target_rte,
 									Relation target_relation);
-extern void ChangeBegin(ModifyState *state, ModifyTableState *mtstate);
+extern void ChangeBegin(ModifyState *state, ModifyTableState *mtstate, ResultRelInfo *rinfo);
 extern TupleTableSlot *ExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
 										 TupleTableSlot *planSlot);
 extern TupleTableSlot *ExecForeignDelete(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,

@@ -9,6 +9,7 @@
 
 #include "access/parallel.h"
 #include "access/sysattr.h"
+#include "access/xact.h"
 #include "catalog/heap.h"
 #include "compat.h"
 #include "counters/counters.h"
@@ -17,6 +18,7 @@
 #include "fdw/explain_scan.h"
 #include "fdw/scan.h"
 #include "guc.h"
+#include "load/change_check.h"
 #include "load/change_manifest.h"
 #include "load/load.h"
 #include "nodes/makefuncs.h"
@@ -28,6 +30,7 @@
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"
 #include "plan/why/plan_report.h"
+#include "storage/row_id.h"
 #include "utils/rel.h"
 
 static void
@@ -133,7 +136,7 @@ NeededColumns(PlannerInfo *root, RelOptInfo *baserel, Relation rel, List *clause
 			attnums = lappend_int(attnums, attno);
 	}
 	/* the last one */
-	if (IsTarget(root, baserel) && UsesCtid(baserel->reltarget->exprs, baserel->relid))
+	if (IsTarget(root, baserel) ? UsesCtid(baserel->reltarget->exprs, baserel->relid) : ScanIdentifiesRows(root, baserel))
 		attnums = lappend_int(attnums, SelfItemPointerAttributeNumber);
 	return attnums;
 }
@@ -192,12 +195,23 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 							NIL, batch_quals, outer_plan);
 }
 
+/* Does FOR UPDATE or its like lock the rows that a scan finds?  The table is locked already (change_start.c). */
+static bool
+RowsAreLocked(const ForeignScanState *node)
+{
+	ExecRowMark **marks = node->ss.ps.state->es_rowmarks;
+	const ExecRowMark *mark = marks != NULL ? marks[((Scan *) node->ss.ps.plan)->scanrelid - 1] : NULL;
+
+	return mark != NULL && mark->strength != LCS_NONE;
+}
+
 static void
 BeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	Oid			relid = RelationGetRelid(node->ss.ss_currentRelation);
 	Manifest   *manifest;
+	BucketScanState *scan;
 
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
@@ -206,7 +220,23 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 		manifest = ChangeManifest(node->ss.ps.state, relid);
 	else
 		manifest = LoadManifestToRead(relid, node->ss.ps.state->es_snapshot);
-	node->fdw_state = ScanNodeCreate(&node->ss, plan->fdw_private, plan->fdw_exprs, manifest);
+	scan = ScanNodeCreate(&node->ss, plan->fdw_private, plan->fdw_exprs, manifest);
+	if (IsolationUsesXactSnapshot() && RowsAreLocked(node))
+		scan->check = ChangeCheckBegin(relid, true);
+	node->fdw_state = scan;
+}
+
+/* Rows that FOR UPDATE or its like locks must be those that are there now. */
+static void
+CheckLockedRow(const BucketScanState *scan)
+{
+	int			file;
+	int64		row;
+	bool		inlined;
+	uint64		file_id = ChangeManifestRow(scan->manifest, RowIdGet(&scan->ss->ss_ScanTupleSlot->tts_tid), &file, &row,
+											&inlined);
+
+	ChangeCheckRow(scan->check, file_id, row);
 }
 
 static TupleTableSlot *
@@ -216,6 +246,8 @@ IterateForeignScan(ForeignScanState *node)
 
 	if (!ScanNodeNextRow(scan))
 		return ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (scan->check != NULL)
+		CheckLockedRow(scan);
 	return node->ss.ss_ScanTupleSlot;
 }
 

@@ -12,68 +12,76 @@
 #include "load/change_check.h"
 #include "load/change_lock.h"
 #include "storage/catalog.h"
+#include "storage/delete_vectors.h"
 #include "storage/latest.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
-
-/* The rows of a file that are deleted by now. */
-typedef struct DeletedNow
-{
-	uint64		file_id;		/* first, as CompareFileIds compares */
-	RowNumbers *rows;
-} DeletedNow;
 
 struct ChangeCheck
 {
+	MemoryContext cxt;
+	Oid			relid;
 	int64		nfiles;
 	uint64	   *file_ids;		/* that are there, ascending */
-	int			ndeleted;
-	DeletedNow *deleted;		/* by file_id */
+	TableDeletes *deletes;		/* NULL: none */
+	RowNumbers **rows;			/* of its files; NULL: not read yet */
 };
 
 ChangeCheck *
-ChangeCheckBegin(Relation rel, const Manifest *seen, bool locked)
+ChangeCheckBegin(Oid relid, bool locked)
 {
 	ChangeCheck *check = palloc0(sizeof(ChangeCheck));
-	Oid			relid = RelationGetRelid(rel);
-	TableDeletes *now;
 	Snapshot	snapshot;
 
 	if (!locked)
 		ChangeLock(relid, CHANGE_WHOLE, CHANGE_LOCK_EXCLUSIVE);
+	check->cxt = CurrentMemoryContext;
+	check->relid = relid;
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	check->file_ids = LatestFileIds(relid, snapshot, &check->nfiles);
-	now = DeletesReadUnnoticed(relid, snapshot);
-	check->deleted = palloc((now != NULL ? now->n : 1) * sizeof(DeletedNow));
-
-	/* rows that the statement's own snapshot does not see either are not asked for */
-	for (int f = 0; f < seen->nfiles; f++)
+	check->deletes = DeletesReadUnnoticed(relid, snapshot);
+	if (check->deletes != NULL)
 	{
-		const ManifestFile *file = &seen->files[f];
-		const FileDeletes *deletes = DeletesOfFile(now, file->file_id);
+		check->rows = palloc0(check->deletes->n * sizeof(RowNumbers *));
 
-		if (deletes == NULL)
-			continue;
-		check->deleted[check->ndeleted].file_id = file->file_id;
-		check->deleted[check->ndeleted++].rows = DeletedRows(deletes, relid, file->rows);
+		/* the snapshot, which keeps vectors that others replace, does not live as long as they are wanted */
+		for (int i = 0; i < check->deletes->n; i++)
+		{
+			ListCell   *lc;
+
+			foreach(lc, check->deletes->files[i].vectors)
+				lfirst(lc) = PG_DETOAST_DATUM_PACKED(PointerGetDatum(lfirst(lc)));
+		}
 	}
-	qsort(check->deleted, check->ndeleted, sizeof(DeletedNow), CompareFileIds);
 	UnregisterSnapshot(snapshot);
 	return check;
 }
 
-void
-ChangeCheckRow(const ChangeCheck *check, uint64 file_id, int64 row)
+/* Is the row of a file that is there deleted by now? */
+static bool
+IsDeleted(ChangeCheck *check, uint64 file_id, int64 row)
 {
-	if (bsearch(&file_id, check->file_ids, check->nfiles, sizeof(uint64), CompareFileIds) != NULL)
-	{
-		const DeletedNow *deleted = bsearch(&file_id, check->deleted, check->ndeleted, sizeof(DeletedNow),
-											CompareFileIds);
+	const FileDeletes *deletes = DeletesOfFile(check->deletes, file_id);
+	RowNumbers **rows;
 
-		if (deleted == NULL || !RowNumbersHas(deleted->rows, row))
-			return;
+	if (deletes == NULL)
+		return false;
+	rows = &check->rows[deletes - check->deletes->files];
+	if (*rows == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(check->cxt);
+
+		*rows = DeletedRows(deletes, check->relid, PG_INT64_MAX);
+		MemoryContextSwitchTo(old);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access due to concurrent update")));
+	return RowNumbersHas(*rows, row);
+}
+
+void
+ChangeCheckRow(ChangeCheck *check, uint64 file_id, int64 row)
+{
+	if (bsearch(&file_id, check->file_ids, check->nfiles, sizeof(uint64), CompareFileIds) == NULL ||
+		IsDeleted(check, file_id, row))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update")));
 }

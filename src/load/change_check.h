@@ -11,21 +11,21 @@
 #ifndef BF_CHANGE_CHECK_H
 #define BF_CHANGE_CHECK_H
 
-#include "storage/manifest.h"
+#include "postgres.h"
 
 typedef struct ChangeCheck ChangeCheck;
 
 /*
  * To be called once for each statement and table, before its first row is
- * changed; "seen" is the manifest that the statement reads.  Locks the table
- * unless it was locked when the statement began.  In the current context.
+ * changed.  Locks the table unless it was locked when the statement began.  In
+ * the current context.
  */
-extern ChangeCheck *ChangeCheckBegin(Relation rel, const Manifest *seen, bool locked);
+extern ChangeCheck *ChangeCheckBegin(Oid relid, bool locked);
 
 /*
  * Error, as core raises it, if others have deleted or updated the row of a
  * file or inline write since, or have rewritten its file.
  */
-extern void ChangeCheckRow(const ChangeCheck *check, uint64 file_id, int64 row);
+extern void ChangeCheckRow(ChangeCheck *check, uint64 file_id, int64 row);
 
 #endif							/* BF_CHANGE_CHECK_H */

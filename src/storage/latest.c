@@ -1,13 +1,16 @@
 /*
  * latest.c
- *	  The files of a table at the moment, for those who change it.
+ *	  What a table is at the moment, for those who change it.
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "storage/catalog.h"
+#include "storage/delete_vectors.h"
 #include "storage/latest.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 typedef struct IdArray
 {
@@ -53,4 +56,60 @@ LatestFileIds(Oid relid, Snapshot snapshot, int64 *n)
 	qsort(array.ids, array.n, sizeof(uint64), CompareFileIds);
 	*n = array.n;
 	return array.ids;
+}
+
+/* Files of a table, and how many rows of them are deleted. */
+typedef struct TableContents
+{
+	int64		nfiles;
+	uint64	   *file_ids;
+	TableDeletes *deletes;
+} TableContents;
+
+static void
+ReadContents(TableContents *contents, Oid relid, Snapshot snapshot)
+{
+	snapshot = RegisterSnapshot(snapshot);
+	contents->file_ids = LatestFileIds(relid, snapshot, &contents->nfiles);
+	contents->deletes = DeletesReadUnnoticed(relid, snapshot);
+	UnregisterSnapshot(snapshot);
+}
+
+/* Rows are only added to what is deleted of a file, so it is enough to count them. */
+static bool
+SameContents(const TableContents *seen, const TableContents *now)
+{
+	int			ndeletes = seen->deletes != NULL ? seen->deletes->n : 0;
+
+	if (seen->nfiles != now->nfiles ||
+		memcmp(seen->file_ids, now->file_ids, seen->nfiles * sizeof(uint64)) != 0 ||
+		ndeletes != (now->deletes != NULL ? now->deletes->n : 0))
+		return false;
+	for (int i = 0; i < ndeletes; i++)
+	{
+		if (seen->deletes->files[i].file_id != now->deletes->files[i].file_id ||
+			seen->deletes->files[i].rows != now->deletes->files[i].rows)
+			return false;
+	}
+	return true;
+}
+
+void
+LatestCheckNothingNew(Oid relid)
+{
+	TableContents seen;
+	TableContents now;
+
+	if (!IsolationUsesXactSnapshot())
+		return;
+	CommandCounterIncrement();
+	ReadContents(&seen, relid, GetTransactionSnapshot());
+	ReadContents(&now, relid, GetLatestSnapshot());
+	if (!SameContents(&seen, &now))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update"),
+				 errdetail("Others have written to bucketed table \"%s\" since the transaction's snapshot was taken.",
+						   get_rel_name(relid)),
+				 errhint("The transaction might succeed if retried.")));
 }

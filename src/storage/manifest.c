@@ -374,41 +374,6 @@ ManifestCheckReplaced(Relation rel, uint64 file_id)
 }
 
 void
-ManifestCheckNothingNew(Oid relid)
-{
-	Manifest   *seen;
-	Manifest   *now;
-	uint64	   *ids[2];
-	int64		nids[2];
-	bool		same;
-
-	if (!IsolationUsesXactSnapshot())
-		return;
-	CommandCounterIncrement();
-	seen = ManifestRead(relid, GetTransactionSnapshot());
-	ids[0] = InlineIds(relid, GetTransactionSnapshot(), &nids[0]);
-	now = ManifestRead(relid, GetLatestSnapshot());
-	ids[1] = InlineIds(relid, GetLatestSnapshot(), &nids[1]);
-	same = seen->nfiles == now->nfiles;
-	for (int i = 0; same && i < seen->nfiles; i++)
-	{
-		bool		found = false;
-
-		for (int j = 0; !found && j < now->nfiles; j++)
-			found = seen->files[i].file_id == now->files[j].file_id;
-		same = found;
-	}
-	same = same && nids[0] == nids[1] && memcmp(ids[0], ids[1], nids[0] * sizeof(uint64)) == 0;
-	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access due to concurrent update"),
-				 errdetail("Others have written to bucketed table \"%s\" since the transaction's snapshot was taken.",
-						   get_rel_name(relid)),
-				 errhint("The transaction might succeed if retried.")));
-}
-
-void
 ManifestApplyDeletes(Manifest *manifest)
 {
 	int			run = 0;

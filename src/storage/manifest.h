@@ -193,13 +193,6 @@ extern bool ManifestForget(Oid relid, const char *path, int64 *rows, int64 *byte
 extern void ManifestCheckReplaced(Relation rel, uint64 file_id);
 
 /*
- * Error, as core raises it, if the transaction keeps one snapshot and others
- * have written to the table since: rows that are replaced by rows of this
- * transaction must be those that it sees.
- */
-extern void ManifestCheckNothingNew(Oid relid);
-
-/*
  * Move the files of a table that the latest snapshot sees to a tablespace, as
  * the catalog has it (InvalidOid: the database's).  Needs AccessExclusiveLock
  * on the table; rows that wait go there when they are sealed.

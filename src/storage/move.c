@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "storage/catalog.h"
 #include "storage/file_store.h"
+#include "storage/latest.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -56,7 +57,7 @@ ManifestMove(Relation rel, Oid tablespace)
 	Datum		values[Natts_manifest];
 
 	/* the snapshot that the transaction keeps would see what it must not in rows that are its own */
-	ManifestCheckNothingNew(relid);
+	LatestCheckNothingNew(relid);
 
 	/* rows this command wrote are meant too */
 	CommandCounterIncrement();

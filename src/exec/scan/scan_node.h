@@ -43,6 +43,7 @@ typedef struct BucketScanState
 	MemoryContext cxt;			/* lives as long as the node */
 
 	Manifest   *manifest;		/* NULL under EXPLAIN without ANALYZE */
+	struct ChangeCheck *check;	/* fdw/scan.c: of rows that are locked; NULL: they need none */
 	LeafReader *leaf;			/* made at first use */
 	bool		started;		/* quals have their values */
 	bool		never;			/* a qual's value is NULL: no row */

@@ -413,6 +413,23 @@ SortPathkeys(PlannerInfo *root, RelOptInfo *rel, const BucketSpec *spec, int *nc
 	return useful;
 }
 
+bool
+ScanIdentifiesRows(PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	if (bms_is_member(rel->relid, root->leaf_result_relids))
+		return true;
+	foreach(lc, root->rowMarks)
+	{
+		const PlanRowMark *mark = lfirst(lc);
+
+		if (mark->rti == rel->relid && mark->strength != LCS_NONE)
+			return true;
+	}
+	return false;
+}
+
 void
 BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -431,7 +448,7 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 	if (!bf_enable || !has_useful_pathkeys(root, rel))
 		return;
 	/* a sort of rows would lose what identifies those that are changed */
-	if (bms_is_member(rel->relid, root->leaf_result_relids))
+	if (ScanIdentifiesRows(root, rel))
 		return;
 	/* the memory of the merge, as the executor reckons it */
 	if (runs > BF_MAX_MERGE_RUNS || runs * rows * width > (double) OrderedScanMemory())

@@ -38,4 +38,7 @@ extern void MakePartial(Path *path, Cost fixed, int workers);
 /* Add a partial scan to a table. */
 extern void BucketAddPartialPath(PlannerInfo *root, RelOptInfo *rel);
 
+/* Are rows of a relation changed or locked, so that its scan must tell which they are? */
+extern bool ScanIdentifiesRows(PlannerInfo *root, const RelOptInfo *rel);
+
 #endif							/* BF_SCAN_PATH_H */
