@@ -46,7 +46,6 @@ CREATE TABLE bucketfdw.manifest (
 	filenode oid NOT NULL,
 	file_id bigint NOT NULL,
 	rows bigint NOT NULL,
-	deleted_rows bigint NOT NULL,		-- when the file was written
 	bytes bigint NOT NULL,
 	raw_bytes bigint NOT NULL,
 	written_at timestamptz NOT NULL,
@@ -397,7 +396,7 @@ COMMENT ON FUNCTION bucketfdw.cleanup()
 -- Views
 --
 
--- Not for direct use: rows of a table that wait in this session for the end of the transaction.
+-- Not for direct use: rows of a table that wait in this session for the end of the transaction, less those that were deleted.
 CREATE FUNCTION bucketfdw.waiting_rows(relid oid) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bucketfdw_waiting_rows'
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
@@ -412,14 +411,21 @@ CREATE VIEW bucketfdw.files AS
 		   bucketfdw.file_path(m.tablespace, m.filenode) AS path,
 		   m.first_bucket,
 		   m.last_bucket,
-		   m.rows,
+		   m.rows - COALESCE(d.rows, 0) AS rows,
+		   COALESCE(d.rows, 0) AS deleted_rows,
 		   m.bytes,
 		   m.spec_version
 	FROM bucketfdw.manifest m
-		JOIN pg_catalog.pg_class c ON c.oid = m.relid AND c.reltype = m.rowtype;
+		JOIN pg_catalog.pg_class c ON c.oid = m.relid AND c.reltype = m.rowtype
+		LEFT JOIN (
+			SELECT v.relid, v.file_id, pg_catalog.sum(v.deleted_rows)::pg_catalog.int8 AS rows
+			FROM bucketfdw.delete_vectors v
+			GROUP BY v.relid, v.file_id
+		) d ON d.relid = m.relid AND d.file_id = m.file_id;
 
 COMMENT ON VIEW bucketfdw.files IS 'files of bucketed tables';
 COMMENT ON COLUMN bucketfdw.files.path IS 'relative to the data directory';
+COMMENT ON COLUMN bucketfdw.files.deleted_rows IS 'that the file holds besides, until it is compacted';
 
 -- Not for direct use: who holds back the removal of files.
 CREATE VIEW bucketfdw.horizon_holders AS
@@ -475,6 +481,8 @@ CREATE FUNCTION bucketfdw.table_state(
 	OUT buckets integer,
 	OUT sort_by text[],
 	OUT spec_version integer,
+	OUT hash_version smallint,
+	OUT key smallint[],
 	OUT files bigint,
 	OUT runs bigint,
 	OUT rows bigint,
@@ -482,6 +490,7 @@ CREATE FUNCTION bucketfdw.table_state(
 	OUT raw_bytes bigint,
 	OUT tablespace oid,
 	OUT max_runs integer,
+	OUT deleted_rows bigint,
 	OUT last_write timestamptz,
 	OUT last_compact timestamptz,
 	OUT last_analyze timestamptz,
@@ -505,6 +514,12 @@ CREATE VIEW bucketfdw.inline_sizes AS
 		JOIN pg_catalog.pg_class c ON c.oid = i.relid AND c.reltype = i.rowtype
 	GROUP BY i.relid;
 
+-- Not for direct use: what says which rows are deleted.
+CREATE VIEW bucketfdw.delete_sizes AS
+	SELECT v.relid, pg_catalog.sum(pg_catalog.octet_length(v.data))::pg_catalog.int8 AS bytes
+	FROM bucketfdw.delete_vectors v
+	GROUP BY v.relid;
+
 CREATE VIEW bucketfdw.tables AS
 	WITH keys AS (
 		SELECT DISTINCT ON (s.relid)
@@ -514,7 +529,7 @@ CREATE VIEW bucketfdw.tables AS
 		FROM bucketfdw.spec s
 			JOIN pg_catalog.pg_class c ON c.oid = s.relid AND c.reltype = s.rowtype
 		ORDER BY s.relid, s.spec_version DESC
-	), alike AS MATERIALIZED (
+	), alike AS (
 		SELECT k.hash_version, k.key,
 			   pg_catalog.array_agg(
 				   k.relid::pg_catalog.regclass
@@ -536,6 +551,7 @@ CREATE VIEW bucketfdw.tables AS
 		   m.raw_bytes,
 		   (SELECT p.spcname FROM pg_catalog.pg_tablespace p WHERE p.oid = m.tablespace) AS tablespace,
 		   m.max_runs,
+		   m.deleted_rows,
 		   m.last_write,
 		   m.last_compact,
 		   GREATEST(m.last_analyze, pg_catalog.pg_stat_get_last_analyze_time(b.relid)) AS last_analyze,
@@ -543,18 +559,16 @@ CREATE VIEW bucketfdw.tables AS
 			   THEN m.due || (SELECT 'held by ' || h.holder FROM bucketfdw.horizon_holders h ORDER BY h.age DESC NULLS LAST LIMIT 1)
 			   ELSE m.due
 		   END AS due,
-		   (
-			   SELECT bucketfdw.oids_without(a.relids, b.relid)
-			   FROM alike a
-			   WHERE b.relid = ANY (a.relids)
-		   ) AS joins_with
+		   bucketfdw.oids_without(a.relids, b.relid) AS joins_with
 	FROM bucketfdw.bucket_tables b
-		CROSS JOIN LATERAL bucketfdw.table_state(b.relid) AS m;
+		CROSS JOIN LATERAL bucketfdw.table_state(b.relid) AS m
+		LEFT JOIN alike a ON a.hash_version = m.hash_version AND a.key = m.key;
 
 COMMENT ON VIEW bucketfdw.tables IS 'bucketed tables';
 COMMENT ON COLUMN bucketfdw.tables.rows IS 'in files and in the catalog';
 COMMENT ON COLUMN bucketfdw.tables.raw_bytes IS 'before encoding and compression';
 COMMENT ON COLUMN bucketfdw.tables.max_runs IS 'most runs that a bucket has';
+COMMENT ON COLUMN bucketfdw.tables.deleted_rows IS 'that files and catalog hold besides, until they are compacted';
 COMMENT ON COLUMN bucketfdw.tables.due IS 'what upkeep would do, and why; empty: nothing';
 COMMENT ON COLUMN bucketfdw.tables.joins_with IS 'tables whose key can be joined with this one bucket by bucket';
 
@@ -606,7 +620,7 @@ COMMENT ON FUNCTION bucketfdw.stat_reset()
 	IS 'forget what was counted of all bucketed tables of this database';
 
 GRANT SELECT ON bucketfdw.bucket_tables, bucketfdw.tables, bucketfdw.files, bucketfdw.garbage, bucketfdw.stat_tables,
-	bucketfdw.inline_sizes TO PUBLIC;
+	bucketfdw.inline_sizes, bucketfdw.delete_sizes TO PUBLIC;
 
 --
 -- Sizes
@@ -636,12 +650,13 @@ BEGIN
 	END IF;
 	RETURN (SELECT COALESCE(sum(bucketfdw.page_bytes(f.bytes)), 0) FROM bucketfdw.files f WHERE f.relid = ANY (tables))
 		+ (SELECT COALESCE(sum(bucketfdw.page_bytes(g.bytes)), 0) FROM bucketfdw.garbage g WHERE g.relid = ANY (tables))
-		+ (SELECT COALESCE(sum(i.bytes), 0) FROM bucketfdw.inline_sizes i WHERE i.relid = ANY (tables));
+		+ (SELECT COALESCE(sum(i.bytes), 0) FROM bucketfdw.inline_sizes i WHERE i.relid = ANY (tables))
+		+ (SELECT COALESCE(sum(d.bytes), 0) FROM bucketfdw.delete_sizes d WHERE d.relid = ANY (tables));
 END
 $$;
 
 COMMENT ON FUNCTION bucketfdw.table_size(regclass)
-	IS 'bytes on disk of a bucketed table, files waiting for removal and rows in the catalog included';
+	IS 'bytes on disk of a bucketed table, files waiting for removal and what stands in the catalog included';
 
 CREATE FUNCTION bucketfdw.database_size() RETURNS bigint
 	LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
@@ -653,6 +668,8 @@ CREATE FUNCTION bucketfdw.database_size() RETURNS bigint
 		SELECT bucketfdw.page_bytes(g.bytes) FROM bucketfdw.garbage g
 		UNION ALL
 		SELECT i.bytes FROM bucketfdw.inline_sizes i
+		UNION ALL
+		SELECT d.bytes FROM bucketfdw.delete_sizes d
 	) AS b (bytes)
 $$;
 

@@ -24,7 +24,7 @@ CREATE FUNCTION place(rel regclass, OUT tablespace text, OUT files text) LANGUAG
 $$;
 -- what stays when files move
 CREATE FUNCTION contents(rel regclass) RETURNS text LANGUAGE sql AS $$
-	SELECT md5(string_agg((m.file_id, m.rows, m.deleted_rows, m.bytes, m.raw_bytes, m.written_at, m.written_by, m.first_bucket,
+	SELECT md5(string_agg((m.file_id, m.rows, m.bytes, m.raw_bytes, m.written_at, m.written_by, m.first_bucket,
 		m.last_bucket, m.spec_version, m.format_version, m.origin, m.hash_version, m.buckets, m.attnums, m.run_buckets,
 		m.run_rows, m.run_bytes, m.stats_rows, m.column_stats)::text, ' ' ORDER BY m.file_id))
 	FROM bucketfdw.manifest m WHERE m.relid = rel

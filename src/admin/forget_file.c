@@ -29,7 +29,7 @@ RequireForgettable(Oid relid)
 	RequireBucketTable(relid);
 }
 
-/* Returns the number of rows that the table had in the file. */
+/* Returns the number of rows that the table loses with the file. */
 Datum
 bucketfdw_forget_file(PG_FUNCTION_ARGS)
 {

@@ -112,7 +112,7 @@ bucketfdw_bucket_stats(PG_FUNCTION_ARGS)
 			const ManifestRun *run = &manifests[m]->runs[i];
 			BucketTotal *total = &totals[run->bucket % nbuckets];
 
-			total->rows += run->rows;
+			total->rows += run->rows - run->deleted;
 			if (run->file >= nfiles[m])
 				continue;
 			total->bytes += run->bytes;

@@ -15,6 +15,11 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#define TABLE_STATE_COLUMNS 19
+
+/* of so many tables a query asks before a census pays */
+#define FEW_TABLES 8
+
 PG_FUNCTION_INFO_V1(bucketfdw_oids_without);
 PG_FUNCTION_INFO_V1(bucketfdw_table_state);
 
@@ -64,21 +69,57 @@ ColumnNames(Oid relid, const BucketSpec *spec, int n)
 	return PointerGetDatum(construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+/* Key classes of the bucket columns of a spec, the same for integers and numerics, which meet. */
+static Datum
+SpecKeyClasses(const BucketSpec *spec)
+{
+	int16	   *classes = palloc(Max(spec->nkeys, 1) * sizeof(int16));
+
+	for (int k = 0; k < spec->nkeys; k++)
+		classes[k] = spec->sort[k].keyclass == KEYCLASS_NUMERIC ? KEYCLASS_INT : spec->sort[k].keyclass;
+	return CatalogMakeArray(classes, spec->nkeys, INT2OID, sizeof(int16));
+}
+
+/* What a query that asks about many tables keeps. */
+typedef struct TableStateCalls
+{
+	int			n;
+	CatalogCensus *census;		/* NULL: they were few so far */
+} TableStateCalls;
+
+/* Count a call; the census, once they are many. */
+static const CatalogCensus *
+CountCall(FunctionCallInfo fcinfo)
+{
+	TableStateCalls *calls = fcinfo->flinfo->fn_extra;
+
+	if (calls == NULL)
+		calls = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(TableStateCalls));
+	if (++calls->n > FEW_TABLES && calls->census == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		calls->census = CatalogCensusRead(GetActiveSnapshot());
+		MemoryContextSwitchTo(old);
+	}
+	return calls->census;
+}
+
 Datum
 bucketfdw_table_state(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
 	UpkeepDue	due;
 	TupleDesc	desc;
-	Datum		values[16];
-	bool		nulls[16] = {false};
+	Datum		values[TABLE_STATE_COLUMNS];
+	bool		nulls[TABLE_STATE_COLUMNS] = {false};
 	TimestampTz last_write;
 	TimestampTz last_compaction;
 	int			n = 0;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	UpkeepLook(relid, GetActiveSnapshot(), &due);
+	UpkeepLook(relid, GetActiveSnapshot(), CountCall(fcinfo), &due);
 	last_write = Max(Max(due.state.last_write, due.manifest->last_write), due.inlined.last_write);
 	last_compaction = Max(due.state.last_compaction, due.manifest->last_compaction);
 
@@ -88,6 +129,10 @@ bucketfdw_table_state(PG_FUNCTION_ARGS)
 	values[n++] = ColumnNames(relid, due.spec, due.spec ? due.spec->nsort : 0);
 	nulls[n] = due.spec == NULL;
 	values[n++] = Int32GetDatum(due.version);
+	nulls[n] = due.spec == NULL;
+	values[n++] = Int16GetDatum(due.spec ? due.spec->hash_version : 0);
+	nulls[n] = due.spec == NULL;
+	values[n++] = due.spec ? SpecKeyClasses(due.spec) : (Datum) 0;
 	values[n++] = Int64GetDatum(due.manifest->nfiles);
 	values[n++] = Int64GetDatum(due.manifest->nruns);
 	values[n++] = Int64GetDatum(due.rows);
@@ -95,6 +140,7 @@ bucketfdw_table_state(PG_FUNCTION_ARGS)
 	values[n++] = Int64GetDatum(due.manifest->raw_bytes + due.inlined.bytes);
 	values[n++] = ObjectIdGetDatum(TablespaceOid(due.tablespace));
 	values[n++] = Int32GetDatum(due.max_runs);
+	values[n++] = Int64GetDatum(due.manifest->deleted + due.inlined.deleted);
 	nulls[n] = last_write == 0;
 	values[n++] = TimestampTzGetDatum(last_write);
 	nulls[n] = last_compaction == 0;
@@ -115,15 +161,16 @@ bucketfdw_oids_without(PG_FUNCTION_ARGS)
 	Oid			without = PG_GETARG_OID(1);
 	Oid		   *oids = (Oid *) ARR_DATA_PTR(array);
 	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	Oid		   *left = palloc((n + 1) * sizeof(Oid));
-	int			nleft = 0;
+	Oid		   *left = palloc(Max(n, 1) * sizeof(Oid));
+	int			at = 0;
 
 	if (ARR_HASNULL(array))
 		elog(ERROR, "array of oids has nulls");
-	for (int i = 0; i < n; i++)
-	{
-		left[nleft] = oids[i];
-		nleft += oids[i] != without;
-	}
-	PG_RETURN_DATUM(CatalogMakeArray(left, nleft, REGCLASSOID, sizeof(Oid)));
+	/* of thousands of tables each has an array of all others */
+	while (at < n && oids[at] != without)
+		at++;
+	memcpy(left, oids, at * sizeof(Oid));
+	if (at < n)
+		memcpy(left + at, oids + at + 1, (n - at - 1) * sizeof(Oid));
+	PG_RETURN_DATUM(CatalogMakeArray(left, at < n ? n - 1 : n, REGCLASSOID, sizeof(Oid)));
 }

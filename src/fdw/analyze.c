@@ -3,8 +3,9 @@
  *	  ANALYZE: a uniform sample of row numbers.
  *
  * Files are sorted by key, so a sample of leading rows or of whole blocks
- * would be badly biased.  Row numbers are drawn first, without replacement;
- * then only the blocks that hold one are read, each once and in file order.
+ * would be badly biased.  Row numbers are drawn first, without replacement,
+ * where rows that are deleted do not count; then only the blocks that hold one
+ * are read, each once and in file order.
  */
 #include "postgres.h"
 
@@ -16,6 +17,7 @@
 #include "format/read/reader.h"
 #include "load/load.h"
 #include "miscadmin.h"
+#include "storage/delete_vectors.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
 #include "utils/memutils.h"
@@ -68,7 +70,7 @@ DrawRows(int64 total, int want, int *ndrawn)
 typedef struct SampleState
 {
 	Relation	rel;
-	const int64 *wanted;		/* row numbers over all files, ascending */
+	const int64 *wanted;		/* numbers of rows that are not deleted, over all files, ascending */
 	int			nwanted;
 	int			next;
 	HeapTuple  *rows;
@@ -80,12 +82,18 @@ typedef struct SampleState
 	MemoryContext rowcxt;		/* where the sample goes */
 } SampleState;
 
-/* Take the wanted rows of one block; base is the number of its first row over all files. */
+/*
+ * Take the wanted ones of the rows of a block that are not deleted; base is the
+ * number of the first of them over all files.
+ */
 static void
-SampleBlock(SampleState *state, FileReader *reader, int blockno, int64 base)
+SampleBlock(SampleState *state, FileReader *reader, int blockno, const RowNumbers *deleted, int64 base)
 {
 	TupleDesc	desc = RelationGetDescr(state->rel);
-	int			nrows = reader->blocks[blockno].nrows;
+	const FileBlock *block = &reader->blocks[blockno];
+	uint64		bits[ROW_NUMBERS_WORDS(BF_BATCH_ROWS)];
+	bool		all = deleted == NULL || RowNumbersBits(deleted, block->first_row, block->nrows, bits) == 0;
+	int64		number = base - 1;	/* of the last row that is not deleted */
 	uint64		bytes = 0;
 
 	for (int i = 0; i < desc->natts; i++)
@@ -101,11 +109,15 @@ SampleBlock(SampleState *state, FileReader *reader, int blockno, int64 base)
 			FileReaderDecode(reader, blockno, col, state->buffers[i], &state->vectors[i],
 							 &bytes);
 	}
-	while (state->next < state->nwanted && state->wanted[state->next] < base + nrows)
+	for (int row = 0; row < block->nrows && state->next < state->nwanted; row++)
 	{
-		int			row = (int) (state->wanted[state->next++] - base);
 		MemoryContext old;
 
+		if (all || (bits[row / 64] >> (row % 64) & 1) == 0)
+			number++;
+		if (number < state->wanted[state->next])
+			continue;
+		state->next++;
 		for (int i = 0; i < desc->natts; i++)
 		{
 			ColumnVector *vec = &state->vectors[i];
@@ -132,7 +144,7 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	SampleState state = {0};
 	Manifest   *manifest;
-	int64		base = 0;
+	int64		base = 0;		/* rows of the files before, without those that are deleted */
 
 	manifest = LoadManifestToRead(relid, snapshot);
 	state.rel = rel;
@@ -151,33 +163,40 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 		ManifestFile *file = &manifest->files[f];
 		FileSource *source;
 		FileReader *reader;
+		RowNumbers *deleted;
 
-		if (state.wanted[state.next] >= base + file->rows)
+		if (state.wanted[state.next] >= base + ManifestFileLive(file))
 		{
-			base += file->rows;
+			base += ManifestFileLive(file);
 			continue;
 		}
 		source = StoreOpen(relid, RelationGetRelationName(rel), file);
 		reader = FileReaderOpen(source, file->file_id, relid);
 		FileReaderCheckColumns(reader, desc);
-		for (int b = 0; b < reader->nblocks && state.next < state.nwanted; b++)
+		deleted = file->deletes ? DeletedRows(file->deletes, relid, file->rows) : NULL;
+		for (int b = 0; b < reader->nblocks; b++)
 		{
-			int64		first = base + reader->blocks[b].first_row;
+			const FileBlock *block = &reader->blocks[b];
+			int64		live = block->nrows;
 
-			if (state.wanted[state.next] < first + reader->blocks[b].nrows)
+			if (deleted)
+				live -= RowNumbersCountIn(deleted, block->first_row, block->first_row + block->nrows);
+			if (state.next < state.nwanted && state.wanted[state.next] < base + live)
 			{
 				BfVacuumDelayPoint();
 				if (bf_pace)
 					bf_pace(0);
-				SampleBlock(&state, reader, b, first);
+				SampleBlock(&state, reader, b, deleted, base);
 			}
+			base += live;
 		}
-		base += file->rows;
+		if (deleted)
+			RowNumbersFree(deleted);
 		FileReaderClose(reader);
 		StoreClose(source);
 	}
 	*totalrows = (double) manifest->rows;
-	*totaldeadrows = 0;
+	*totaldeadrows = (double) manifest->deleted;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 	ereport(elevel,

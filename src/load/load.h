@@ -52,7 +52,7 @@ extern Manifest *LoadManifestToChange(Oid relid, Snapshot snapshot);
 /* The same with sizes only, see ManifestReadSizes: those of rows that wait are estimated. */
 extern Manifest *LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats);
 
-/* How many rows of a table wait that the snapshot sees. */
+/* How many more rows the snapshot sees of a table, for what waits, than without: less, if more are deleted. */
 extern int64 LoadWaitingRows(Oid relid, Snapshot snapshot);
 
 /*

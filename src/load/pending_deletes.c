@@ -178,7 +178,10 @@ PendingDeletesApply(Manifest *manifest, CommandId before)
 	if (n > 0 && manifest->files != NULL)
 		ManifestApplyDeletes(manifest);
 	else
+	{
 		manifest->rows -= n;
+		manifest->deleted += n;
+	}
 	return n;
 }
 

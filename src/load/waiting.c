@@ -182,7 +182,8 @@ int64
 LoadWaitingRows(Oid relid, Snapshot snapshot)
 {
 	CommandId	before = SeenBefore(snapshot);
-	int64		rows = 0;
+	Manifest	sizes = {.relid = relid};
+	int64		rows = -PendingDeletesApply(&sizes, before);
 	ListCell   *lc;
 
 	foreach(lc, SeenSets(relid, before))

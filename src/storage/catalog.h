@@ -36,24 +36,23 @@
 #define Anum_manifest_filenode		5
 #define Anum_manifest_file_id		6
 #define Anum_manifest_rows			7
-#define Anum_manifest_deleted_rows	8
-#define Anum_manifest_bytes			9
-#define Anum_manifest_raw_bytes		10
-#define Anum_manifest_written_at	11
-#define Anum_manifest_written_by	12
-#define Anum_manifest_first_bucket	13
-#define Anum_manifest_last_bucket	14
-#define Anum_manifest_spec_version	15
-#define Anum_manifest_format_version 16
-#define Anum_manifest_origin		17
-#define Anum_manifest_hash_version	18		/* the seven columns of the spec */
-#define Anum_manifest_run_buckets	25
-#define Anum_manifest_run_rows		26
-#define Anum_manifest_run_bytes		27
-#define Anum_manifest_stats_rows	28		/* nullable, with the next */
-#define Anum_manifest_column_stats	29
-#define Anum_manifest_rewritten		30
-#define Natts_manifest				30
+#define Anum_manifest_bytes			8
+#define Anum_manifest_raw_bytes		9
+#define Anum_manifest_written_at	10
+#define Anum_manifest_written_by	11
+#define Anum_manifest_first_bucket	12
+#define Anum_manifest_last_bucket	13
+#define Anum_manifest_spec_version	14
+#define Anum_manifest_format_version 15
+#define Anum_manifest_origin		16
+#define Anum_manifest_hash_version	17		/* the seven columns of the spec */
+#define Anum_manifest_run_buckets	24
+#define Anum_manifest_run_rows		25
+#define Anum_manifest_run_bytes		26
+#define Anum_manifest_stats_rows	27		/* nullable, with the next */
+#define Anum_manifest_column_stats	28
+#define Anum_manifest_rewritten		29
+#define Natts_manifest				29
 
 /* columns of bucketfdw.dead_files */
 #define Anum_dead_relid				1
@@ -117,6 +116,23 @@ extern void CatalogScanBeginUnnoticed(CatalogScan *scan, const char *table, Oid 
 
 extern HeapTuple CatalogScanNext(CatalogScan *scan);
 extern void CatalogScanEnd(CatalogScan *scan);
+
+/* Which tables a snapshot sees rows of, in catalog tables that have some of few (census.c). */
+typedef struct CatalogCensus CatalogCensus;
+
+typedef enum CensusTable
+{
+	CENSUS_DELETES,
+	CENSUS_GARBAGE,
+	CENSUS_INLINE,
+	CENSUS_UPKEEP
+} CensusTable;
+
+/* In the current context. */
+extern CatalogCensus *CatalogCensusRead(Snapshot snapshot);
+
+/* Are there rows of the table?  Without a census (NULL) there may be. */
+extern bool CatalogCensusHas(const CatalogCensus *census, CensusTable table, Oid relid);
 
 /*
  * Insert a row of natts columns, visible to snapshots whose curcid is greater

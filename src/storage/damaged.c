@@ -128,7 +128,7 @@ IsDamaged(FileCheck *check)
 		ereport(WARNING,
 				(errcode(error->sqlerrcode),
 				 errmsg("file \"%s\" of bucketed table \"%s\" is left out with its %lld rows",
-						StorePath(file->locator), check->relname, (long long) file->rows),
+						StorePath(file->locator), check->relname, (long long) ManifestFileLive(file)),
 				 error->detail ? errdetail("%s: %s", error->message, error->detail) :
 				 errdetail("%s.", error->message)));
 

@@ -21,8 +21,8 @@ CompareDeletes(const void *a, const void *b)
 	return CompareFileIds(&((const FileDeletes *) a)->file_id, &((const FileDeletes *) b)->file_id);
 }
 
-static void
-Malformed(Oid relid)
+void
+DeletesMalformed(Oid relid)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
@@ -43,7 +43,7 @@ AddCounts(FileDeletes *file, const Datum *values, Oid relid)
 		file->run_deleted = palloc0(Max(nruns, 1) * sizeof(int64));
 	}
 	if (nruns != file->nruns)
-		Malformed(relid);
+		DeletesMalformed(relid);
 	for (int i = 0; i < nruns; i++)
 		file->run_deleted[i] += run_deleted[i];
 	file->rows += DatumGetInt64(values[Anum_delete_deleted_rows - 1]);
@@ -67,7 +67,7 @@ MergeFiles(TableDeletes *deletes, Oid relid)
 			continue;
 		}
 		if (file->nruns != into->nruns)
-			Malformed(relid);
+			DeletesMalformed(relid);
 		for (int r = 0; r < file->nruns; r++)
 			into->run_deleted[r] += file->run_deleted[r];
 		into->rows += file->rows;
@@ -219,13 +219,13 @@ DeletedRows(const FileDeletes *deletes, Oid relid, int64 nrows)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!RowNumbersRead(rows, VARDATA_ANY(data), VARSIZE_ANY_EXHDR(data), nrows))
-			Malformed(relid);
+			DeletesMalformed(relid);
 		if ((void *) data != lfirst(lc))
 			pfree(data);
 	}
 	/* each row is deleted once */
 	if (RowNumbersCount(rows) != deletes->rows)
-		Malformed(relid);
+		DeletesMalformed(relid);
 	return rows;
 }
 
@@ -247,9 +247,10 @@ DeletesInsert(Oid relid, uint64 file_id, const RowNumbers *rows, const int64 *ru
 	pfree(data);
 }
 
-void
+int64
 DeletesRemove(Oid relid, const uint64 *file_ids, int nfiles)
 {
+	int64		rows = 0;
 	CatalogScan scan;
 	HeapTuple	tuple;
 	Datum		values[Natts_delete];
@@ -261,9 +262,12 @@ DeletesRemove(Oid relid, const uint64 *file_ids, int nfiles)
 
 		CatalogDeform(scan.rel, tuple, values, Natts_delete);
 		file_id = (uint64) DatumGetInt64(values[Anum_delete_file_id - 1]);
-		if (bsearch(&file_id, file_ids, nfiles, sizeof(uint64), CompareFileIds) != NULL &&
-			!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
+		if (bsearch(&file_id, file_ids, nfiles, sizeof(uint64), CompareFileIds) == NULL)
+			continue;
+		if (!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
 			elog(ERROR, "delete vectors of bucketed table \"%s\" were changed concurrently", get_rel_name(relid));
+		rows += DatumGetInt64(values[Anum_delete_deleted_rows - 1]);
 	}
 	CatalogScanEnd(&scan);
+	return rows;
 }

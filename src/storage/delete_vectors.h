@@ -45,6 +45,9 @@ extern int64 DeletesCount(Oid relid, Snapshot snapshot, bool inlined);
 extern TableDeletes *DeletesAdd(TableDeletes *deletes, uint64 file_id, const RowNumbers *rows,
 								const int64 *run_deleted, int nruns);
 
+/* Error: vectors do not fit to each other, or to their file. */
+extern void DeletesMalformed(Oid relid);
+
 /* What is deleted of a file, or NULL. */
 extern FileDeletes *DeletesOfFile(const TableDeletes *deletes, uint64 file_id);
 
@@ -62,7 +65,7 @@ extern RowNumbers *DeletedRows(const FileDeletes *deletes, Oid relid, int64 nrow
 extern void DeletesInsert(Oid relid, uint64 file_id, const RowNumbers *rows, const int64 *run_deleted, int nruns,
 						  CommandId cid);
 
-/* Remove the vectors of some files, sorted by id, that the latest snapshot sees. */
-extern void DeletesRemove(Oid relid, const uint64 *file_ids, int nfiles);
+/* Remove the vectors of some files, sorted by id, that the latest snapshot sees; returns how many rows they have. */
+extern int64 DeletesRemove(Oid relid, const uint64 *file_ids, int nfiles);
 
 #endif							/* BF_DELETE_VECTORS_H */

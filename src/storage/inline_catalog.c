@@ -50,7 +50,8 @@ InlineCount(Oid relid, Snapshot snapshot, InlineCounts *counts)
 	}
 	CatalogScanEnd(&scan);
 	if (counts->rows > 0)
-		counts->rows -= DeletesCount(relid, snapshot, true);
+		counts->deleted = DeletesCount(relid, snapshot, true);
+	counts->rows -= counts->deleted;
 }
 
 uint64 *

@@ -17,7 +17,8 @@
 typedef struct InlineCounts
 {
 	int64		writes;
-	int64		rows;
+	int64		rows;			/* without those that are deleted */
+	int64		deleted;
 	int64		bytes;
 	TimestampTz last_write;		/* 0: there is nothing */
 } InlineCounts;

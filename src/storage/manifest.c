@@ -125,6 +125,7 @@ ManifestAddRow(Manifest *manifest, ManifestRoom *room, const Datum *values, int 
 /* What a reading of the manifest wants. */
 #define READ_FILES	1			/* files and runs, not their numbers alone */
 #define READ_STATS	2
+#define READ_STORED	4			/* not what is deleted of the files */
 
 /* Keep the column statistics of one row, if it has any: one row of a write has. */
 static void
@@ -179,7 +180,8 @@ ReadManifest(Oid relid, Snapshot snapshot, int wanted)
 	manifest->relid = relid;
 	if (wanted & READ_FILES)
 	{
-		manifest->deletes = DeletesRead(relid, snapshot);
+		if (!(wanted & READ_STORED))
+			manifest->deletes = DeletesRead(relid, snapshot);
 		manifest->files = palloc(room.files * sizeof(ManifestFile));
 		manifest->runs = palloc(room.runs * sizeof(ManifestRun));
 	}
@@ -256,6 +258,12 @@ Manifest *
 ManifestRead(Oid relid, Snapshot snapshot)
 {
 	return ReadManifest(relid, snapshot, READ_FILES);
+}
+
+Manifest *
+ManifestReadStored(Oid relid, Snapshot snapshot)
+{
+	return ReadManifest(relid, snapshot, READ_FILES | READ_STORED);
 }
 
 Manifest *
@@ -393,7 +401,7 @@ ManifestApplyDeletes(Manifest *manifest)
 		if (file->deletes == NULL)
 			continue;
 		if (file->deletes->nruns != run - first)
-			MalformedRow(manifest->relid);
+			DeletesMalformed(manifest->relid);
 		for (int r = first; r < run; r++)
 			manifest->runs[r].deleted = file->deletes->run_deleted[r - first];
 		manifest->deleted += file->deletes->rows;
@@ -551,7 +559,6 @@ ManifestInsert(Relation rel, const ManifestWrite *write, CommandId cid)
 	values[Anum_manifest_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_manifest_rowtype - 1] = ObjectIdGetDatum(get_rel_type_id(relid));
 	values[Anum_manifest_database - 1] = ObjectIdGetDatum(MyDatabaseId);
-	values[Anum_manifest_deleted_rows - 1] = Int64GetDatum(0);
 	values[Anum_manifest_written_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[Anum_manifest_written_by - 1] = ObjectIdGetDatum(GetUserId());
 	values[Anum_manifest_spec_version - 1] = Int32GetDatum(SpecVersion(relid, write->spec));
@@ -747,7 +754,7 @@ ManifestForget(Oid relid, const char *path, int64 *rows, int64 *bytes)
 	}
 	CatalogScanEnd(&scan);
 	if (found)
-		DeletesRemove(relid, &file_id, 1);
+		*rows -= DeletesRemove(relid, &file_id, 1);
 	CommandCounterIncrement();
 	return found;
 }

@@ -87,11 +87,21 @@ ManifestFileLive(const ManifestFile *file)
 	return file->rows - (file->deletes ? file->deletes->rows : 0);
 }
 
+/* Rows of all files, with those that are deleted: sizes are theirs. */
+static inline int64
+ManifestStoredRows(const Manifest *manifest)
+{
+	return manifest->rows + manifest->deleted;
+}
+
 /*
  * Read the manifest of a table under a snapshot; palloc'd in the current
  * context.  A table without a row gives an empty manifest.
  */
 extern Manifest *ManifestRead(Oid relid, Snapshot snapshot);
+
+/* The same of the files alone, as if nothing of them were deleted. */
+extern Manifest *ManifestReadStored(Oid relid, Snapshot snapshot);
 
 /*
  * The same without files and runs, of which only the numbers are there, and
@@ -181,7 +191,8 @@ extern void ManifestTruncate(Oid relid);
 /*
  * Delete the manifest row of the file of a table that has this path, and drop
  * the file at commit if it is there.  Needs AccessExclusiveLock on the table.
- * false: no file of the table has it; else its rows and bytes.
+ * false: no file of the table has it; else its rows that were not deleted, and
+ * its bytes.
  */
 extern bool ManifestForget(Oid relid, const char *path, int64 *rows, int64 *bytes);
 

@@ -88,20 +88,24 @@ LookAtRuns(UpkeepDue *due)
 }
 
 void
-UpkeepLook(Oid relid, Snapshot snapshot, UpkeepDue *due)
+UpkeepLook(Oid relid, Snapshot snapshot, const CatalogCensus *census, UpkeepDue *due)
 {
 	Snapshot	registered = RegisterSnapshot(snapshot ? snapshot : GetLatestSnapshot());
-	const Manifest *manifest = ManifestRead(relid, registered);
+	const Manifest *manifest = CatalogCensusHas(census, CENSUS_DELETES, relid) ?
+		ManifestRead(relid, registered) : ManifestReadStored(relid, registered);
 
 	memset(due, 0, sizeof(UpkeepDue));
-	InlineCount(relid, registered, &due->inlined);
+	if (CatalogCensusHas(census, CENSUS_INLINE, relid))
+		InlineCount(relid, registered, &due->inlined);
 	UnregisterSnapshot(registered);
 	due->manifest = manifest;
 	due->rows = manifest->rows + due->inlined.rows;
-	UpkeepStateRead(relid, &due->state);
+	if (CatalogCensusHas(census, CENSUS_UPKEEP, relid))
+		UpkeepStateRead(relid, &due->state);
 	due->max_runs = MaxRuns(manifest);
 	due->analyzed_rows = UpkeepAnalyzedRows(relid);
-	due->garbage_bytes = StoreGarbageBytes(relid, &due->removable);
+	if (CatalogCensusHas(census, CENSUS_GARBAGE, relid))
+		due->garbage_bytes = StoreGarbageBytes(relid, &due->removable);
 	due->cleanup = due->removable > 0;
 	due->analyze = fabs(due->rows - Max(due->analyzed_rows, 0)) > UpkeepAnalyzeThreshold(due->analyzed_rows);
 	due->spec = SpecNewestRow(relid, NULL, NULL, &due->version, &due->tablespace);

@@ -32,9 +32,10 @@ typedef struct UpkeepDue
 
 /*
  * Look at a table without a lock; snapshot NULL is the latest one.  What is
- * found is palloc'd in the current context.
+ * found is palloc'd in the current context.  A census, unless NULL, spares looks
+ * into catalog tables that have nothing of the table.
  */
-extern void UpkeepLook(Oid relid, Snapshot snapshot, UpkeepDue *due);
+extern void UpkeepLook(Oid relid, Snapshot snapshot, const CatalogCensus *census, UpkeepDue *due);
 
 /* Is there anything that can be done now? */
 extern bool UpkeepIsDue(const UpkeepDue *due);

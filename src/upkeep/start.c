@@ -89,7 +89,7 @@ Look(KnownTable *known)
 {
 	UpkeepDue	due;
 
-	UpkeepLook(known->relid, NULL, &due);
+	UpkeepLook(known->relid, NULL, NULL, &due);
 	known->looked = GetCurrentTimestamp();
 	known->count[WRITTEN_FILES] = Min(LOOK_WRITES, Max(1, bf_upkeep_runs - due.max_runs));
 	known->count[WRITTEN_INLINE] = LOOK_INLINE;

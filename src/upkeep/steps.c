@@ -37,7 +37,7 @@ UpkeepBegin(Oid relid, UpkeepWait *wait)
 	Upkeep	   *upkeep = NULL;
 	UpkeepDue	due;
 
-	UpkeepLook(relid, NULL, &due);
+	UpkeepLook(relid, NULL, NULL, &due);
 	MemoryContextSwitchTo(old);
 	wait->garbage = due.garbage_bytes > 0;
 	wait->quiet_at = due.quiet_at;

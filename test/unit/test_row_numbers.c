@@ -207,10 +207,11 @@ check_group(int count, Spread spread, bool shuffled)
 	Model		model = {palloc0(3 * GROUP * sizeof(bool)), 3 * GROUP};
 	RowNumbers *set = RowNumbersCreate();
 	bool		ok = true;
-	int			form;
+	int			form = -1;
 
 	fill_group(&model, set, GROUP, count, spread, shuffled, &ok);
-	ShimOk(ok && same(&model, set) && same_again(&model, set, &form), "%d numbers, %s%s, of one group: form %d",
+	ok &= same(&model, set) && same_again(&model, set, &form);
+	ShimOk(ok, "%d numbers, %s%s, of one group: form %d",
 		   count, spread_names[spread], shuffled ? ", shuffled" : "", form);
 	if (count == 0)
 		ShimOk(form == -1, "an empty set has no bytes");

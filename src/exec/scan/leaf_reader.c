@@ -202,7 +202,7 @@ CompareInts(const void *a, const void *b)
 
 /*
  * The runs of the group that the quals leave, in order of the manifest, unless
- * "runs" is NULL, and their rows; returns how many.
+ * "runs" is NULL, and their rows that are not deleted; returns how many.
  */
 static int
 WantedRuns(LeafReader *leaf, int ngroups, int group, int *runs, int64 *rows)
@@ -446,7 +446,7 @@ LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory)
 		rowbytes += sizeof(Datum) + sizeof(bool);
 		if (!att->attbyval)
 			rowbytes += att->attlen > 0 ? att->attlen :
-				Min((double) m->raw_bytes / Max(m->rows, 1), 256);
+				Min((double) m->raw_bytes / Max(ManifestStoredRows(m), 1), 256);
 	}
 	*nruns = 0;
 	for (int r = 0; r < m->nruns; r++)

@@ -57,9 +57,7 @@ ColumnVar(PlannerInfo *root, RelOptInfo *rel, AttrNumber attnum)
 static double
 Pieces(const BucketRelInfo *info)
 {
-	double		block_rows = Min(info->options->block_rows, info->rows / Max(1, info->nruns));
-
-	return Max(1.0, info->rows / Max(1.0, block_rows) / info->runs_per_bucket *
+	return Max(1.0, info->stored_rows / BucketBlockRows(info) / info->runs_per_bucket *
 			   info->bucket_fraction);
 }
 

@@ -26,7 +26,8 @@ typedef struct BucketRelInfo
 {
 	int			magic;
 	TableOptions *options;
-	double		rows;			/* in all files */
+	double		rows;			/* in all files, without those that are deleted */
+	double		stored_rows;	/* with them: they are read, too */
 	double		bytes;
 	int			nfiles;
 	int			nruns;
@@ -53,6 +54,13 @@ BucketRelInfoGet(RelOptInfo *rel)
 	BucketRelInfo *info = rel->rtekind == RTE_RELATION && rel->fdwroutine != NULL ? rel->fdw_private : NULL;
 
 	return info != NULL && info->magic == BUCKET_REL_MAGIC ? info : NULL;
+}
+
+/* Rows of a block, about, with those that are deleted. */
+static inline double
+BucketBlockRows(const BucketRelInfo *info)
+{
+	return Max(1.0, Min(info->options->block_rows, info->stored_rows / Max(1, info->nruns)));
 }
 
 #endif							/* BF_BUCKET_REL_H */

@@ -105,7 +105,7 @@ KeyPinsRows(const BucketRelInfo *info, const KeyPins *pins)
 
 	if (pins->pinned && !pins->nulls && info->nruns > 0)
 	{
-		double		block_rows = Min(info->options->block_rows, info->rows / info->nruns);
+		double		block_rows = BucketBlockRows(info) * info->rows / Max(info->stored_rows, 1.0);
 
 		/* in each run a key lies in one block */
 		rows = Min(rows, pins->combinations * info->runs_per_bucket * Max(1.0, block_rows));
@@ -170,6 +170,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	info->magic = BUCKET_REL_MAGIC;
 	info->options = TableOptionsGet(rel);
 	info->rows = manifest->rows;
+	info->stored_rows = ManifestStoredRows(manifest);
 	info->bytes = manifest->bytes;
 	info->nfiles = manifest->nfiles;
 	info->nruns = manifest->nruns;
@@ -245,15 +246,15 @@ Cost
 BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		bytes;
+	double		share = rows / Max(info->rows, 1.0);
+	double		stored = info->stored_rows * share;
 
 	/* rows that are only counted are not read: footers tell how many a block has */
 	if (rel->reltarget->exprs == NIL && rel->baserestrictinfo == NIL)
-		return rows / info->options->block_rows * BLOCK_COST * cpu_operator_cost;
-	bytes = info->bytes * (rows / Max(info->rows, 1.0)) * info->column_share;
+		return stored / info->options->block_rows * BLOCK_COST * cpu_operator_cost;
 
-	return bytes / BLCKSZ * page_cost +
-		rows * RowDecodeCost(rel);
+	return info->bytes * share * info->column_share / BLCKSZ * page_cost +
+		stored * RowDecodeCost(rel);
 }
 
 /* Rows that quals on batches leave. */

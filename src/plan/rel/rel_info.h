@@ -53,7 +53,7 @@ extern void BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *t
 /* Cost of merging the runs of each bucket. */
 extern Cost BucketMergeCost(RelOptInfo *rel);
 
-/* Cost of decoding so many rows of the rel's columns and of reading them from files. */
+/* Cost of decoding so many rows of the rel's columns, and those deleted among them, and of reading them from files. */
 extern Cost BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost);
 
 /*

@@ -239,9 +239,8 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 	double		runs = Max(1.0, Min(info->nruns, info->nruns * pins->fraction));
 	double		files = Max(1.0, Min(info->nfiles, runs));
 	double		opened = files;
-	double		block_rows = Max(1.0, Min(info->options->block_rows, info->rows / Max(1, info->nruns)));
 	/* that lookups can hit, and their pages that are read */
-	double		blocks = Max(1.0, Min(Max(1.0, rel->pages), info->rows / block_rows));
+	double		blocks = Max(1.0, Min(Max(1.0, rel->pages), info->stored_rows / BucketBlockRows(info)));
 	double		width = Max(1.0, rel->pages) / blocks * info->column_share;
 	double		hit;
 	double		fetched;
@@ -265,7 +264,7 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 	else
 	{
 		Cost		first;
-		Cost		take = LookupTakeCost(rel, blocks, block_rows, &first);
+		Cost		take = LookupTakeCost(rel, blocks, BucketBlockRows(info), &first);
 
 		cost += Min(fetched, hit) * first + hit * take;
 	}
@@ -436,7 +435,7 @@ BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 	BucketRelInfo *info = BucketRelInfoGet(rel);
 	const BucketSpec *spec = info->options->spec;
 	double		runs = Max(1.0, info->nruns * info->bucket_fraction);
-	double		rows = Min(info->options->block_rows, info->rows / Max(1, info->nruns));
+	double		rows = BucketBlockRows(info);
 	double		width = 16 + Max(1, list_length(rel->reltarget->exprs)) * 9 + rel->reltarget->width;
 	List	   *pathkeys;
 	List	   *attnums = NIL;

@@ -199,6 +199,9 @@ extern void BlockApplyQuals(LeafReader *leaf, BlockCursor *cursor, Batch *batch,
 /* Narrow the selection of a batch, which is the block, to rows that are not deleted; the file has such. */
 extern void BlockDropDeleted(const LeafFile *file, int blockno, Batch *batch, uint16 *selection);
 
+/* How many rows of a block are not deleted. */
+extern int	BlockLiveRows(const LeafFile *file, int blockno);
+
 /* Keep those of some rows of a block that are not deleted; returns how many. */
 extern int	BlockDropDeletedOf(const LeafFile *file, int blockno, uint16 *rows, int n);
 

@@ -36,6 +36,16 @@ BlockDropDeleted(const LeafFile *file, int blockno, Batch *batch, uint16 *select
 }
 
 int
+BlockLiveRows(const LeafFile *file, int blockno)
+{
+	const FileBlock *fb = &file->reader->blocks[blockno];
+
+	if (file->deleted == NULL)
+		return fb->nrows;
+	return fb->nrows - (int) RowNumbersCountIn(file->deleted, fb->first_row, fb->first_row + fb->nrows);
+}
+
+int
 BlockDropDeletedOf(const LeafFile *file, int blockno, uint16 *rows, int n)
 {
 	int64		first = file->reader->blocks[blockno].first_row;

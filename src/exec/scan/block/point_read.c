@@ -284,7 +284,6 @@ PointNext(LeafReader *leaf, BlockCursor *cursor)
 	for (; cursor->next < cursor->end; cursor->next++)
 	{
 		int			blockno = cursor->next;
-		int			nrows = file->reader->blocks[blockno].nrows;
 		bool		held = *PointSlot(leaf, file, blockno, leaf->qualcols[key]) != NULL;
 		int			n;
 
@@ -301,9 +300,7 @@ PointNext(LeafReader *leaf, BlockCursor *cursor)
 			return NULL;
 		if (!held)
 			BlockIsRead(leaf, cursor, blockno);
-		nrows -= n;
 		n = BlockDropDeletedOf(file, blockno, found->rows, n);
-		nrows += n;
 		if (n > 0)
 		{
 			found->file = file;
@@ -312,7 +309,7 @@ PointNext(LeafReader *leaf, BlockCursor *cursor)
 			BlockApplyQuals(leaf, cursor, batch, found->selection, done);
 			n = batch->nselected;
 		}
-		leaf->counters.rows_removed += nrows - n;
+		leaf->counters.rows_removed += BlockLiveRows(file, blockno) - n;
 		if (n == 0)
 			continue;
 		if (n == batch->nrows)

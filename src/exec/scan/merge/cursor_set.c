@@ -38,7 +38,7 @@ Size
 MergeBlockMemory(LeafReader *leaf, const LeafFile *file, int blockno)
 {
 	const Manifest *m = leaf->manifest;
-	Size		row_bytes = (Size) (m->raw_bytes / Max(m->rows, 1)) + 1;
+	Size		row_bytes = (Size) (m->raw_bytes / Max(ManifestStoredRows(m), 1)) + 1;
 	Size		memory = 0;
 
 	for (int c = 0; c < leaf->ncols; c++)
