@@ -12,6 +12,7 @@
 #include "access/table.h"
 #include "admin/open_checked.h"
 #include "admin/query_text.h"
+#include "admin/verify_deletes.h"
 #include "compat.h"
 #include "format/read/reader.h"
 #include "funcapi.h"
@@ -296,6 +297,26 @@ VerifyFile(VerifyState *state, const ManifestFile *file, bool quick)
 	MemoryContextReset(state->file_cxt);
 }
 
+/* DeletesDefect */
+static void
+DefectOfDeletes(void *arg, const char *path, int bucket, char *detail)
+{
+	VerifyState *state = arg;
+
+	state->path = path;
+	Defect(state, bucket, -1, "deleted rows", detail);
+}
+
+/* Attempt's work */
+static void
+ReadDeletes(void *arg)
+{
+	VerifyState *state = arg;
+
+	state->path = "bucketfdw.delete_vectors";
+	VerifyDeletes(state->manifest, GetActiveSnapshot(), DefectOfDeletes, state);
+}
+
 /* Attempt's work */
 static void
 ReadInlineRows(void *arg)
@@ -316,7 +337,7 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 
 	state->rel = rel;
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	state->manifest = ManifestRead(relid, snapshot);
+	state->manifest = ManifestReadStored(relid, snapshot);
 	state->file_cxt = AllocSetContextCreate(cxt, "bucketfdw verify file", ALLOCSET_DEFAULT_SIZES);
 	state->block_cxt = AllocSetContextCreate(cxt, "bucketfdw verify block", ALLOCSET_DEFAULT_SIZES);
 
@@ -325,13 +346,14 @@ VerifyTable(VerifyState *state, Relation rel, bool quick)
 		CHECK_FOR_INTERRUPTS();
 		VerifyFile(state, &state->manifest->files[i], quick);
 	}
+	PushActiveSnapshot(snapshot);
+	(void) Attempt(state, -1, -1, ReadDeletes);
 	if (!quick)
 	{
 		state->path = "bucketfdw.inline_rows";
-		PushActiveSnapshot(snapshot);
 		(void) Attempt(state, -1, -1, ReadInlineRows);
-		PopActiveSnapshot();
 	}
+	PopActiveSnapshot();
 
 	/* until the files are read: the snapshot keeps dead ones on disk */
 	UnregisterSnapshot(snapshot);
