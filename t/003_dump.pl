@@ -58,6 +58,10 @@ run_plain('a', q{
 	ALTER TABLE app.events RENAME u TO user_id;
 	ALTER FOREIGN TABLE app.orders OPTIONS (SET buckets '24');
 	INSERT INTO app.orders (customer, day) SELECT i % 500, '2021-01-01' FROM generate_series(1, 500) i;
+	DELETE FROM app.orders WHERE customer % 7 = 3 OR day = '2020-02-02';
+	DELETE FROM app."Odd Name" WHERE a % 10 = 5;
+	DELETE FROM app.events WHERE user_id % 4 = 0;
+	UPDATE app.orders SET note = 'late' WHERE customer = 12;
 });
 
 my $rows = q{
@@ -89,6 +93,9 @@ for my $db ('a', 'b')
 		qr/BucketJoin/, "a bucket join in $db");
 }
 is($node->safe_psql('b', 'SELECT count(*) FROM bucketfdw.verify()'), '0', 'restored files are sound');
+my $deleted = 'SELECT sum(deleted_rows) FROM bucketfdw.tables';
+cmp_ok($node->safe_psql('a', $deleted), '>', 700, 'rows were deleted');
+is($node->safe_psql('b', $deleted), '0', 'none of which were restored');
 
 # the whole database, custom format, as superuser; and a second generation
 my $custom = $node->basedir . '/a.dump';
