@@ -15,6 +15,7 @@
 #include "compat.h"
 #include "format/row_types.h"
 #include "guc.h"
+#include "load/change_lock.h"
 #include "load/inline_rows.h"
 #include "load/load_internal.h"
 #include "miscadmin.h"
@@ -501,7 +502,8 @@ InlineFlushLarge(Oid relid)
 
 	/* its deletes would conflict with readers for no good reason */
 	if (IsolationIsSerializable() || !InlineDue(relid, 10) ||
-		!ConditionalLockRelationOid(relid, ShareUpdateExclusiveLock))
+		!ConditionalLockRelationOid(relid, ShareUpdateExclusiveLock) ||
+		!ChangeLockIfFree(relid, CHANGE_WHOLE, CHANGE_LOCK_EXCLUSIVE))
 		return;
 	rel = try_relation_open(relid, NoLock);
 	if (rel == NULL)

@@ -306,8 +306,9 @@ BeginCommand(LoadState *state, CommandId cid)
 	state->open = set;
 }
 
-void
-LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
+/* Collect a row; number is its command's, or its own. */
+static inline void
+Collect(LoadState *state, TupleTableSlot *slot, CommandId cid, CommandId number)
 {
 	const RowLayout *layout = state->layout;
 	Datum	   *values;
@@ -333,10 +334,10 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 		size = RowMeasure(layout, values, nulls);
 	}
 
-	if (unlikely(state->open == NULL || state->open->max_cid != cid))
+	if (unlikely(state->open == NULL || (state->open->max_cid != cid && !state->detached)))
 		BeginCommand(state, cid);
 	bucket = KeyBucket(BucketSpecHash(layout->spec, values, nulls), layout->spec->nbuckets);
-	RowPack(layout, RowSetReserve(state->open, bucket, size, cid), size, values, nulls, cid);
+	RowPack(layout, RowSetReserve(state->open, bucket, size, number), size, values, nulls, number);
 
 	/* commands in functions of it have higher numbers */
 	if (cid <= bf_load.counted_cid)
@@ -349,4 +350,17 @@ LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
 		MemoryContextReset(bf_load.scratch);
 	if (unlikely(RowPoolIsFull(&bf_load.pool)))
 		Spill();
+}
+
+void
+LoadRow(LoadState *state, TupleTableSlot *slot, CommandId cid)
+{
+	Collect(state, slot, cid, cid);
+}
+
+void
+LoadNumberedRow(LoadState *state, TupleTableSlot *slot, CommandId cid, uint32 number)
+{
+	Assert(state->detached);
+	Collect(state, slot, cid, number);
 }

@@ -86,9 +86,12 @@ extern void LoadSealDetached(LoadState *state);
 
 /*
  * The same without manifest rows, which are the caller's to insert; NULL: no
- * row came.  The result is in the current context.
+ * row came.  The result is in the current context.  For sealed see SealFiles.
  */
-extern ManifestWrite *LoadWriteDetached(Relation rel, LoadState *state);
+extern ManifestWrite *LoadWriteDetached(Relation rel, LoadState *state, SealedRows sealed, void *arg);
+
+/* LoadRow for such a collector; the row has a number instead of its command, which RowCid gives back. */
+extern void LoadNumberedRow(LoadState *state, TupleTableSlot *slot, CommandId cid, uint32 number);
 
 /* Register the callbacks at the end of transactions, those of src/storage too; once, from _PG_init. */
 extern void LoadInit(void);

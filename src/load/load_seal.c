@@ -439,7 +439,7 @@ LoadSealDetached(LoadState *state)
 }
 
 ManifestWrite *
-LoadWriteDetached(Relation rel, LoadState *state)
+LoadWriteDetached(Relation rel, LoadState *state, SealedRows sealed, void *arg)
 {
 	ManifestWrite *write = NULL;
 
@@ -447,7 +447,7 @@ LoadWriteDetached(Relation rel, LoadState *state)
 	if (state->open != NULL)
 	{
 		ProgressTotal(state->layout->relid, LoadSetBytes(state->open));
-		write = SealFiles(rel, state->open);
+		write = SealFiles(rel, state->open, sealed, arg);
 		RowSetFree(state->open);
 		ProgressEnd();
 	}

@@ -40,6 +40,8 @@ typedef struct SealState
 	Datum	  **values;			/* GATHER_ROWS of each table column */
 	bool	  **nulls;
 	ManifestWrite *write;
+	SealedRows	sealed;			/* NULL: nobody is told of rows */
+	void	   *sealed_arg;
 } SealState;
 
 /* Bytes a run will take in the file, judged by those before it. */
@@ -78,6 +80,8 @@ AppendRows(SealState *state, char *const *rows, int n)
 	for (int i = 0; i < n && state->tags != NULL; i++)
 		state->tags[state->ntags++] = RowCid(rows[i]);
 	RunFilesAppend(state->files, state->values, state->nulls, n);
+	if (state->sealed)
+		state->sealed(state->sealed_arg, rows, n);
 }
 
 /* Take the rows that are wanted, GATHER_ROWS at most, out of sorted ones; *at moves on. */
@@ -212,9 +216,11 @@ SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId befor
 }
 
 ManifestWrite *
-SealFiles(Relation rel, RowSet *set)
+SealFiles(Relation rel, RowSet *set, SealedRows sealed, void *arg)
 {
-	SealState	state = {.from = FirstCommandId, .before = InvalidCommandId};
+	SealState	state = {
+		.from = FirstCommandId, .before = InvalidCommandId, .sealed = sealed, .sealed_arg = arg
+	};
 
 	state.tablespace = SpecTablespace(RelationGetRelid(rel));
 	WriteSets(&state, &set, 1, false);

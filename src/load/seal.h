@@ -28,8 +28,14 @@ typedef struct SealCounters
 extern void SealSets(Relation rel, RowSet **sets, int nsets, CommandId from, CommandId before,
 					 SealCounters *counters);
 
-/* Write all rows of a set to files that no manifest row names yet; the result is in the current context. */
-extern ManifestWrite *SealFiles(Relation rel, RowSet *set);
+/* Told of rows in the order in which they are written. */
+typedef void (*SealedRows) (void *arg, char *const *rows, int n);
+
+/*
+ * Write all rows of a set to files that no manifest row names yet; the result
+ * is in the current context.  sealed may be NULL.
+ */
+extern ManifestWrite *SealFiles(Relation rel, RowSet *set, SealedRows sealed, void *arg);
 
 /*
  * Write the rows of commands before "before" to an image.  What ManifestAdd

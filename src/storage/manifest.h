@@ -175,6 +175,13 @@ extern void ManifestInsert(Relation rel, const ManifestWrite *write, CommandId c
 extern int	ManifestTakeOut(const Manifest *taken, ManifestStats **stats);
 
 /*
+ * manifest_drop.c: delete the manifest rows and the vectors of some files, sorted by id, that
+ * have no row left; snapshots from before this command go on to see them.
+ * Needs the lock of those who delete rows.  Returns the number of files.
+ */
+extern int	ManifestDropFiles(Oid relid, const uint64 *file_ids, int nfiles);
+
+/*
  * Take files out of a manifest, with their runs and their numbers: all but
  * those that keep, one flag a file, names.  Specs and statistics stay.
  */

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "compat.h"
 #include "exec/scan/leaf_reader.h"
 #include "fdw/pace.h"
@@ -19,8 +20,10 @@
 #include "load/progress.h"
 #include "load/run_files.h"
 #include "miscadmin.h"
+#include "storage/row_id.h"
 #include "upkeep/compact.h"
 #include "upkeep/compact_choose.h"
+#include "upkeep/lock_out.h"
 #include "upkeep/replace.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -89,72 +92,123 @@ ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *man
 	return CompactChoose(manifest, eligible, &limits, compaction->parts, chosen);
 }
 
-/* Merge the runs of one bucket, which have so many rows and take so many bytes now. */
+/* A merge of files, bucket by bucket. */
+typedef struct Merger
+{
+	const RowLayout *layout;
+	LeafReader *leaf;
+	RunFiles   *files;
+	RowSources *sources;
+	Datum	  **values;			/* of a batch, per table column */
+	bool	  **nulls;
+	Datum	   *gathered;		/* of its selected rows, per stored column; NULL: never needed yet */
+	bool	   *gathered_nulls;
+} Merger;
+
+/* The values of the selected rows of a batch, by table column. */
 static void
-MergeBucket(LeafReader *leaf, const RowLayout *layout, int bucket, int64 rows, int64 bytes, RunFiles *files)
+FindValues(Merger *merger, Batch *batch)
 {
 	static bool no_nulls[BF_BATCH_ROWS];	/* all false */
-	Datum	  **values = palloc0(layout->desc->natts * sizeof(Datum *));
-	bool	  **nulls = palloc0(layout->desc->natts * sizeof(bool *));
+	const RowLayout *layout = merger->layout;
+	bool		gather = batch->nselected < batch->nrows;
+
+	if (gather && merger->gathered == NULL)
+	{
+		merger->gathered = palloc(Max(layout->ncols, 1) * BF_BATCH_ROWS * sizeof(Datum));
+		merger->gathered_nulls = palloc(Max(layout->ncols, 1) * BF_BATCH_ROWS * sizeof(bool));
+	}
+	for (int c = 0; c < layout->ncols; c++)
+	{
+		int			att = layout->cols[c].attnum - 1;
+		ColumnVector *vector = BatchColumn(batch, c);
+
+		merger->values[att] = vector->values;
+		merger->nulls[att] = vector->nulls ? vector->nulls : no_nulls;
+		if (!gather)
+			continue;
+		merger->values[att] = merger->gathered + c * BF_BATCH_ROWS;
+		for (int i = 0; i < batch->nselected; i++)
+			merger->values[att][i] = vector->values[batch->selection[i]];
+		if (vector->nulls == NULL)
+			continue;
+		merger->nulls[att] = merger->gathered_nulls + c * BF_BATCH_ROWS;
+		for (int i = 0; i < batch->nselected; i++)
+			merger->nulls[att][i] = vector->nulls[batch->selection[i]];
+	}
+}
+
+/* Merge the runs of one bucket, which have so many rows that are not deleted and take so many bytes now. */
+static void
+MergeBucket(Merger *merger, int bucket, int64 rows, int64 bytes)
+{
+	const RowLayout *layout = merger->layout;
 	Batch	   *batch;
 
-	LeafOpenGroup(leaf, layout->spec->nbuckets, bucket, layout->spec->nsort, NULL);
-	RunFilesBeginRun(files, bucket, bytes);
-	while ((batch = LeafNextBatch(leaf, NULL)) != NULL)
+	LeafOpenGroup(merger->leaf, layout->spec->nbuckets, bucket, layout->spec->nsort, NULL);
+	RunFilesBeginRun(merger->files, bucket, bytes);
+	RowSourcesBucket(merger->sources, bucket);
+	while ((batch = LeafNextBatch(merger->leaf, NULL)) != NULL)
 	{
-		CHECK_FOR_INTERRUPTS();
-		Assert(batch->nselected == batch->nrows);
-		for (int c = 0; c < layout->ncols; c++)
-		{
-			ColumnVector *vector = BatchColumn(batch, c);
+		const ColumnVector *ids = BatchColumn(batch, layout->ncols);
 
-			values[layout->cols[c].attnum - 1] = vector->values;
-			nulls[layout->cols[c].attnum - 1] = vector->nulls ? vector->nulls : no_nulls;
+		CHECK_FOR_INTERRUPTS();
+		FindValues(merger, batch);
+		RunFilesAppend(merger->files, merger->values, merger->nulls, batch->nselected);
+		for (int i = 0; i < batch->nselected; i++)
+		{
+			int			row = batch->selection ? batch->selection[i] : i;
+
+			RowSourcesAdd(merger->sources, RowIdGet((ItemPointer) DatumGetPointer(ids->values[row])));
 		}
-		RunFilesAppend(files, values, nulls, batch->nrows);
 		if (bf_pace)
-			bf_pace((int64) ((double) bytes * batch->nrows / rows));
+			bf_pace((int64) ((double) bytes * batch->nselected / rows));
 	}
-	(void) RunFilesEndRun(files);
-	LeafClose(leaf);
-	pfree(values);
-	pfree(nulls);
+	(void) RunFilesEndRun(merger->files);
+	LeafClose(merger->leaf);
 }
 
 /* Write the rows of some files anew, one run for each bucket. */
 static ManifestWrite *
-MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs)
+MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs, RowSources *sources)
 {
-	AttrNumber *attnums = palloc(Max(layout->ncols, 1) * sizeof(AttrNumber));
+	Oid			relid = RelationGetRelid(rel);
+	AttrNumber *attnums = palloc((layout->ncols + 1) * sizeof(AttrNumber));
 	int64	   *bytes = palloc0(layout->spec->nbuckets * sizeof(int64));
 	int64	   *rows = palloc0(layout->spec->nbuckets * sizeof(int64));
-	RunFiles   *files = RunFilesBegin(layout, SpecTablespace(RelationGetRelid(rel)), NULL, NULL, 0);
+	Merger		merger = {.layout = layout, .sources = sources};
 	int64		done = 0;
 	int64		merged = 0;
 	int64		total = 0;
-	LeafReader *leaf;
 
 	for (int c = 0; c < layout->ncols; c++)
 		attnums[c] = layout->cols[c].attnum;
+	attnums[layout->ncols] = SelfItemPointerAttributeNumber;
 	for (int r = 0; r < inputs->nruns; r++)
 	{
-		bytes[inputs->runs[r].bucket] += inputs->runs[r].bytes;
-		rows[inputs->runs[r].bucket] += inputs->runs[r].rows;
-		total += inputs->runs[r].bytes;
+		const ManifestRun *run = &inputs->runs[r];
+
+		bytes[run->bucket] += (int64) (run->bytes * ((double) (run->rows - run->deleted) / Max(run->rows, 1)));
+		rows[run->bucket] += run->rows - run->deleted;
 	}
-	ProgressTotal(RelationGetRelid(rel), total);
-	leaf = LeafReaderCreate(rel, inputs, layout->ncols, attnums, 0, NULL);
+	for (int b = 0; b < layout->spec->nbuckets; b++)
+		total += bytes[b];
+	ProgressTotal(relid, total);
+	merger.values = palloc0(layout->desc->natts * sizeof(Datum *));
+	merger.nulls = palloc0(layout->desc->natts * sizeof(bool *));
+	merger.files = RunFilesBegin(layout, SpecTablespace(relid), NULL, NULL, 0);
+	merger.leaf = LeafReaderCreate(rel, inputs, layout->ncols + 1, attnums, 0, NULL);
 	for (int b = 0; b < layout->spec->nbuckets; b++)
 	{
 		if (rows[b] == 0)
 			continue;
-		MergeBucket(leaf, layout, b, rows[b], bytes[b], files);
-		ProgressRows(RelationGetRelid(rel), merged += rows[b]);
-		ProgressDone(RelationGetRelid(rel), done += bytes[b]);
+		MergeBucket(&merger, b, rows[b], bytes[b]);
+		ProgressRows(relid, merged += rows[b]);
+		ProgressDone(relid, done += bytes[b]);
 	}
 	ProgressEnd();
-	LeafReaderEnd(leaf);
-	return RunFilesEnd(files);
+	LeafReaderEnd(merger.leaf);
+	return RunFilesEnd(merger.files);
 }
 
 /* A step of a table that is locked. */
@@ -165,21 +219,30 @@ CompactTable(void *state, Relation rel)
 	RowLayout  *layout = RowLayoutCreate(compaction->relid, RelationGetDescr(rel), TableOptionsGet(rel));
 	Manifest   *manifest;
 	ManifestWrite *write;
+	RowSources *sources;
 	bool	   *chosen;
+	bool		replaced;
 
 	/* what comes from there is compacted in the next steps */
 	if (!compaction->flushed)
 	{
 		compaction->flushed = true;
-		if ((compaction->full || compaction->quiet || InlineDue(compaction->relid, 1)) && InlineFlush(rel))
-			return true;
+		if (InlineDue(compaction->relid, compaction->full || compaction->quiet ? 0 : 1))
+		{
+			/* of these rows, too, some may be deleted */
+			if (!LockOutChangers(rel))
+				return false;
+			if (InlineFlush(rel))
+				return true;
+		}
 	}
 	manifest = ManifestToReplace(compaction->relid);
 	if (!compaction->begun)
 		AddKnown(compaction, manifest->files, manifest->nfiles);
 	compaction->begun = true;
 	chosen = palloc(Max(manifest->nfiles, 1) * sizeof(bool));
-	if (ChooseFiles(compaction, layout, manifest, chosen) == 0 || TooMuchGarbage(rel, manifest))
+	if (ChooseFiles(compaction, layout, manifest, chosen) == 0 || TooMuchGarbage(rel, manifest) ||
+		!WaitForChangers(rel))
 		return false;
 
 	ManifestKeepFiles(manifest, chosen);
@@ -189,8 +252,12 @@ CompactTable(void *state, Relation rel)
 	manifest->nspecs = 1;
 	for (int i = 0; i < manifest->nfiles; i++)
 		manifest->files[i].spec = 0;
-	write = MergeFiles(rel, layout, manifest);
-	ReplaceFiles(rel, layout, manifest, write, BF_ORIGIN_COMPACTION);
+	sources = RowSourcesBegin(manifest);
+	write = MergeFiles(rel, layout, manifest, sources);
+	replaced = ReplaceFiles(rel, layout, manifest, write, BF_ORIGIN_COMPACTION, sources);
+	RowSourcesEnd(sources);
+	if (!replaced)
+		return false;
 	AddKnown(compaction, write->files, write->nfiles);
 	ereport(DEBUG1,
 			(errmsg_internal("compacted %d runs of \"%s\" in %d files to %d runs in %d files",

@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/xact.h"
 #include "exec/scan/leaf_reader.h"
 #include "executor/executor.h"
@@ -20,11 +21,16 @@
 #include "miscadmin.h"
 #include "storage/catalog.h"
 #include "storage/lmgr.h"
+#include "storage/row_id.h"
+#include "upkeep/lock_out.h"
 #include "upkeep/rebucket.h"
 #include "upkeep/replace.h"
 #include "upkeep/spec_change.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+
+/* of a step, about: their numbers have 32 bits */
+#define STEP_ROWS (INT64CONST(1) << 31)
 
 struct Rebucketing
 {
@@ -77,6 +83,7 @@ ChooseFiles(const Rebucketing *rebucketing, const BucketSpec *spec, const Manife
 	FileClass  *files = palloc(Max(manifest->nfiles, 1) * sizeof(FileClass));
 	int			version = SpecVersion(rebucketing->relid, spec);
 	int64		bytes = 0;
+	int64		rows = 0;
 	int			n = 0;
 
 	for (int f = 0; f < manifest->nfiles; f++)
@@ -92,20 +99,33 @@ ChooseFiles(const Rebucketing *rebucketing, const BucketSpec *spec, const Manife
 		files[n++].bucket = file->first_bucket % GreatestCommonDivisor(have->nbuckets, spec->nbuckets);
 	}
 	qsort(files, n, sizeof(FileClass), CompareFiles);
-	for (int i = 0; i < n && bytes < STEP_BYTES; i++)
+	for (int i = 0; i < n && bytes < STEP_BYTES && rows < STEP_ROWS; i++)
 	{
 		chosen[files[i].file] = true;
 		bytes += manifest->files[files[i].file].bytes;
+		rows += manifest->files[files[i].file].rows;
 	}
 	return n;
 }
 
-/* Collect the rows of some files by the present spec of the table and write them. */
+/* SealedRows */
+static void
+AddSources(void *sources, char *const *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+		RowSourcesAdd(sources, RowCid(rows[i]));
+}
+
+/*
+ * Collect the rows of some files by the present spec of the table and write
+ * them; sources, unless NULL, are told where they come from.
+ */
 static ManifestWrite *
-WriteAnew(Relation rel, const RowLayout *layout, Manifest *inputs)
+WriteAnew(Relation rel, const RowLayout *layout, Manifest *inputs, RowSources *sources)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	AttrNumber *attnums = palloc(Max(layout->ncols, 1) * sizeof(AttrNumber));
+	int			ncols = layout->ncols + (sources != NULL);
+	AttrNumber *attnums = palloc(Max(ncols, 1) * sizeof(AttrNumber));
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	CommandId	cid = GetCurrentCommandId(true);
 	LoadState  *load = LoadBeginDetached(rel, layout->options, maintenance_work_mem);
@@ -114,13 +134,15 @@ WriteAnew(Relation rel, const RowLayout *layout, Manifest *inputs)
 
 	for (int c = 0; c < layout->ncols; c++)
 		attnums[c] = layout->cols[c].attnum;
+	if (sources != NULL)
+		attnums[layout->ncols] = SelfItemPointerAttributeNumber;
 	memset(slot->tts_isnull, true, desc->natts * sizeof(bool));
-	leaf = LeafReaderCreate(rel, inputs, layout->ncols, attnums, 0, NULL);
+	leaf = LeafReaderCreate(rel, inputs, ncols, attnums, 0, NULL);
 	LeafOpenAll(leaf, NULL);
 	while ((batch = LeafNextBatch(leaf, NULL)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (int c = 0; c < layout->ncols; c++)
+		for (int c = 0; c < ncols; c++)
 			(void) BatchColumn(batch, c);
 		for (int i = 0; i < batch->nselected; i++)
 		{
@@ -136,13 +158,17 @@ WriteAnew(Relation rel, const RowLayout *layout, Manifest *inputs)
 				slot->tts_values[at] = vector->values[row];
 			}
 			ExecStoreVirtualTuple(slot);
-			LoadRow(load, slot, cid);
+			if (sources == NULL)
+				LoadRow(load, slot, cid);
+			else
+				LoadNumberedRow(load, slot, cid, (uint32)
+								RowIdGet((ItemPointer) DatumGetPointer(batch->cols[layout->ncols].values[row])));
 		}
 	}
 	LeafClose(leaf);
 	LeafReaderEnd(leaf);
 	ExecDropSingleTupleTableSlot(slot);
-	return LoadWriteDetached(rel, load);
+	return LoadWriteDetached(rel, load, sources ? AddSources : NULL, sources);
 }
 
 /*
@@ -171,11 +197,20 @@ FirstStep(Rebucketing *rebucketing, Relation rel)
 	SpecChangeApply(rebucketing->relid, change);
 	layout = RowLayoutCreate(rebucketing->relid, RelationGetDescr(rel), change->wanted);
 	manifest = ManifestToReplace(rebucketing->relid);
-	ReplaceFiles(rel, layout, manifest, WriteAnew(rel, layout, manifest), BF_ORIGIN_REBUCKET);
+	(void) ReplaceFiles(rel, layout, manifest, WriteAnew(rel, layout, manifest, NULL), BF_ORIGIN_REBUCKET, NULL);
 
 	/* the last thing before the commit: nobody has planned for the old key then and not begun to read */
 	LockRelationOid(rebucketing->relid, AccessExclusiveLock);
 	return false;
+}
+
+/* The manifest as it is, and the files of the step; returns how many there are that are not as wanted. */
+static int
+ReadAndChoose(const Rebucketing *rebucketing, const BucketSpec *spec, Manifest **manifest, bool **chosen)
+{
+	*manifest = ManifestToReplace(rebucketing->relid);
+	*chosen = palloc0(Max((*manifest)->nfiles, 1) * sizeof(bool));
+	return ChooseFiles(rebucketing, spec, *manifest, *chosen);
 }
 
 /* A further step: some files are written anew. */
@@ -184,10 +219,12 @@ FileStep(Rebucketing *rebucketing, Relation rel)
 {
 	TableOptions *options = TableOptionsGet(rel);
 	RowLayout  *layout = RowLayoutCreate(rebucketing->relid, RelationGetDescr(rel), options);
-	Manifest   *manifest = ManifestToReplace(rebucketing->relid);
-	bool	   *chosen = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
+	RowSources *sources = NULL;
+	Manifest   *manifest;
+	bool	   *chosen;
+	bool		replaced;
 
-	if (ChooseFiles(rebucketing, options->spec, manifest, chosen) == 0)
+	if (ReadAndChoose(rebucketing, options->spec, &manifest, &chosen) == 0)
 	{
 		if (!rebucketing->changed)
 			ereport(NOTICE,
@@ -195,10 +232,24 @@ FileStep(Rebucketing *rebucketing, Relation rel)
 							RelationGetRelationName(rel))));
 		return false;
 	}
-	if (TooMuchGarbage(rel, manifest))
+	if (TooMuchGarbage(rel, manifest) || !WaitForChangers(rel))
 		return false;
 	ManifestKeepFiles(manifest, chosen);
-	ReplaceFiles(rel, layout, manifest, WriteAnew(rel, layout, manifest), BF_ORIGIN_REBUCKET);
+	if (ManifestNumberRows(manifest) <= PG_UINT32_MAX)
+		sources = RowSourcesBegin(manifest);
+	else
+	{
+		/* a file of so many rows: nobody may write meanwhile */
+		LockRelationOid(rebucketing->relid, ShareRowExclusiveLock);
+		(void) ReadAndChoose(rebucketing, options->spec, &manifest, &chosen);
+		ManifestKeepFiles(manifest, chosen);
+	}
+	replaced = ReplaceFiles(rel, layout, manifest, WriteAnew(rel, layout, manifest, sources), BF_ORIGIN_REBUCKET,
+							sources);
+	if (sources != NULL)
+		RowSourcesEnd(sources);
+	if (!replaced)
+		return false;
 	rebucketing->changed = true;
 	ereport(DEBUG1,
 			(errmsg_internal("rebucketed %d files of \"%s\"", manifest->nfiles, RelationGetRelationName(rel))));

@@ -7,6 +7,7 @@
 
 #include "rows/row_format.h"
 #include "storage/manifest.h"
+#include "upkeep/row_sources.h"
 
 /* files replaced in one step, about: what the step needs on disk, and what is lost when it is cancelled */
 #define STEP_BYTES (INT64CONST(256) * 1024 * 1024)
@@ -24,7 +25,8 @@ extern bool StepOfTable(Oid relid, bool (*step) (void *state, Relation rel), voi
 
 /*
  * The manifest as it is, in the current context, for a table that is locked
- * against all who replace files: the lock keeps them there.
+ * against all who replace files.  Its snapshot stays to the end of the step:
+ * who deletes all rows of a file takes it away.
  */
 extern Manifest *ManifestToReplace(Oid relid);
 
@@ -39,9 +41,16 @@ extern bool TooMuchGarbage(Relation rel, const Manifest *manifest);
 
 /*
  * The manifest rows of the files of a manifest are replaced by those of a write
- * of all their rows; error if it has not as many.  write may be NULL: none.
+ * of all their rows that were not deleted; error if it has not as many.  write
+ * may be NULL: none.
+ *
+ * With sources, which know all rows of the write, rows may have been deleted
+ * since the manifest was read: nobody deletes any more from now on, and they are
+ * deleted of the write.  false: somebody has been at it for too long; then the
+ * files of the write are dropped and the caller is to end.  Without sources the
+ * table must be locked against all writers.
  */
-extern void ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs,
-						 ManifestWrite *write, char origin);
+extern bool ReplaceFiles(Relation rel, const RowLayout *layout, const Manifest *inputs,
+						 ManifestWrite *write, char origin, RowSources *sources);
 
 #endif							/* BF_REPLACE_H */
