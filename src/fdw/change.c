@@ -171,7 +171,7 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot, Tu
 	/* a partition that was named itself is not left */
 	if (moves && rinfo->ri_RootResultRelInfo == NULL)
 		ExecPartitionCheckEmitError(rinfo, slot, estate);
-	if (state->check_rls)
+	if (rinfo->ri_WithCheckOptions != NIL)
 		ExecWithCheckOptions(WCO_RLS_UPDATE_CHECK, rinfo, slot, estate);
 	if (state->check_constraints && !moves)
 		ExecConstraints(rinfo, slot, estate);

@@ -52,8 +52,6 @@ BeginModify(ModifyTableState *mtstate, ResultRelInfo *rinfo)
 	state->copy = copy;
 	state->cid = copy ? GetCurrentCommandId(true) : mtstate->ps.state->es_output_cid;
 
-	/* policies of a partitioned parent; those of views are checked by core */
-	state->check_rls = rinfo->ri_WithCheckOptions != NIL;
 	state->rls_kind = mtstate->operation == CMD_UPDATE ? WCO_RLS_UPDATE_CHECK : WCO_RLS_INSERT_CHECK;
 	state->check_constraints = RelationGetDescr(rel)->constr != NULL;
 
@@ -96,7 +94,8 @@ ExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
 {
 	ModifyState *state = rinfo->ri_FdwState;
 
-	if (state->check_rls)
+	/* policies of a partitioned parent; those of views are checked by core */
+	if (rinfo->ri_WithCheckOptions != NIL)
 		ExecWithCheckOptions(state->rls_kind, rinfo, slot, estate);
 	if (state->check_constraints)
 		ExecConstraints(rinfo, slot, estate);

@@ -23,7 +23,6 @@ typedef struct ModifyState
 	LoadState  *load;			/* NULL: no row has come in */
 	CommandId	cid;
 	bool		copy;
-	bool		check_rls;
 	WCOKind		rls_kind;
 	bool		check_constraints;
 	bool		check_partition;	/* of rows that are inserted */
