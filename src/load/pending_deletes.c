@@ -306,12 +306,21 @@ SealTable(Oid relid, bool divide, CommandId only)
 	bool		may_drop = !divide || (only != InvalidCommandId && NobodySaw(only));
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw seal deletes", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	Manifest   *manifest = ManifestRead(relid, snapshot);
-	bool	   *drop = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
+	Snapshot	snapshot;
+	Manifest   *manifest;
+	bool	   *drop;
 	HASH_SEQ_STATUS seq;
 	PendingFile *file;
 
+	/*
+	 * Rows of the catalog that go here may just have been written under an
+	 * earlier command's id; their toasted values have the current one, which
+	 * cannot delete them.
+	 */
+	CommandCounterIncrement();
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	manifest = ManifestRead(relid, snapshot);
+	drop = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
 	hash_seq_init(&seq, bf_load.deletes);
 	while ((file = hash_seq_search(&seq)) != NULL)
 	{
