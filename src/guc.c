@@ -25,6 +25,7 @@ int			bf_inline_limit = 16 * 1024;
 int			bf_min_free_space = 1024;
 int			bf_max_counted_tables = 1000;
 bool		bf_upkeep = true;
+double		bf_upkeep_deleted = 0.2;
 int			bf_upkeep_runs = 12;
 double		bf_upkeep_analyze = 0.1;
 int			bf_upkeep_cost_limit = 200;
@@ -130,6 +131,12 @@ GucInit(void)
 							&bf_upkeep_cost_limit,
 							200, 1, 10000,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("bucketfdw.upkeep_deleted",
+							 "Part of the rows of a file that may be deleted before it is written anew.",
+							 "While rows are appended, more than half of them may be.",
+							 &bf_upkeep_deleted,
+							 0.2, 0, 1,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("bucketfdw.upkeep_runs",
 							"Number of runs of a bucket that are not merged.",
 							NULL,

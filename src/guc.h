@@ -18,6 +18,7 @@ extern int	bf_default_buckets; /* bucketfdw.default_buckets */
 extern int	bf_inline_limit;	/* bucketfdw.inline_limit, bytes; 0: nothing is inline */
 extern int	bf_min_free_space;	/* bucketfdw.min_free_space, MB */
 extern bool bf_upkeep;			/* bucketfdw.upkeep */
+extern double bf_upkeep_deleted;	/* bucketfdw.upkeep_deleted */
 extern int	bf_upkeep_runs;		/* bucketfdw.upkeep_runs */
 extern double bf_upkeep_analyze;	/* bucketfdw.upkeep_analyze */
 extern int	bf_upkeep_cost_limit;	/* bucketfdw.upkeep_cost_limit */

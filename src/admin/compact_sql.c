@@ -7,6 +7,7 @@
 #include "access/relation.h"
 #include "admin/procedure.h"
 #include "executor/spi.h"
+#include "guc.h"
 #include "storage/catalog.h"
 #include "storage/manifest.h"
 #include "upkeep/rebucket.h"
@@ -27,7 +28,7 @@ PGDLLEXPORT Datum bucketfdw_rebucket(PG_FUNCTION_ARGS);
 static void
 CompactTable(Oid relid, bool full)
 {
-	Compaction *compaction = CompactBegin(relid, full, false);
+	Compaction *compaction = CompactBegin(relid, full, false, bf_upkeep_deleted);
 
 	while (CompactStep(compaction))
 		SPI_commit();

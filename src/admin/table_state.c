@@ -30,15 +30,21 @@ PGDLLEXPORT Datum bucketfdw_table_state(PG_FUNCTION_ARGS);
 static Datum
 DueTexts(const UpkeepDue *due)
 {
-	Datum		texts[4];
+	const char *blocked = due->blocked ? ", and the files it replaced are still needed" : "";
+	Datum		texts[6];
 	int			n = 0;
 
 	if (due->flush)
 		texts[n++] = CStringGetTextDatum(psprintf("compact: %lld rows stand in the catalog",
 												  (long long) due->inlined.rows));
-	if (due->compact)
-		texts[n++] = CStringGetTextDatum(psprintf("compact: a bucket has %d runs%s", due->max_runs,
-												  due->blocked ? ", and the files it replaced are still needed" : ""));
+	if (due->merge)
+		texts[n++] = CStringGetTextDatum(psprintf("compact: a bucket has %d runs%s", due->max_runs, blocked));
+	if (due->clean)
+		texts[n++] = CStringGetTextDatum(psprintf("compact: %lld rows in files are deleted%s",
+												  (long long) due->manifest->deleted, blocked));
+	if (due->unite)
+		texts[n++] = CStringGetTextDatum(psprintf("compact: deleted rows of %d files stand in %d delete vectors or more",
+												  DeletesCountMany(due->manifest->deletes), DELETES_MANY));
 	if (due->analyze && due->analyzed_rows < 0)
 		texts[n++] = CStringGetTextDatum(psprintf("analyze: %lld rows, never analyzed",
 												  (long long) due->rows));

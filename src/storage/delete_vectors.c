@@ -10,6 +10,7 @@
 #include "storage/delete_vectors.h"
 #include "storage/grow.h"
 #include "storage/manifest.h"
+#include "storage/written.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -237,6 +238,7 @@ DeletesInsert(Oid relid, uint64 file_id, const RowNumbers *rows, const int64 *ru
 	bool		nulls[Natts_delete] = {false};
 	bytea	   *data = VectorData(rows);
 
+	WrittenNote(relid, WRITTEN_DELETES, RowNumbersCount(rows));
 	values[Anum_delete_relid - 1] = ObjectIdGetDatum(relid);
 	values[Anum_delete_file_id - 1] = Int64GetDatum((int64) file_id);
 	values[Anum_delete_deleted_rows - 1] = Int64GetDatum(RowNumbersCount(rows));

@@ -32,7 +32,10 @@ WrittenNote(Oid relid, WrittenKind kind, int64 rows)
 		MemoryContextSwitchTo(old);
 	}
 	table->count[kind]++;
-	table->rows += rows;
+	if (kind == WRITTEN_DELETES)
+		table->deleted += rows;
+	else
+		table->rows += rows;
 }
 
 const List *

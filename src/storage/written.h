@@ -8,11 +8,12 @@
 
 #include "nodes/pg_list.h"
 
-/* Files: a bucket has one run more at most; rows that are in no file; files were replaced. */
+/* Files: a bucket has one run more at most; rows that are in no file; deleted rows; files were replaced. */
 typedef enum WrittenKind
 {
 	WRITTEN_FILES,
 	WRITTEN_INLINE,
+	WRITTEN_DELETES,
 	WRITTEN_GARBAGE
 } WrittenKind;
 
@@ -23,9 +24,10 @@ typedef struct WrittenTable
 	Oid			relid;
 	int			count[WRITTEN_KINDS];
 	int64		rows;			/* added */
+	int64		deleted;		/* rows */
 } WrittenTable;
 
-/* What aborted subtransactions wrote may be counted too. */
+/* rows are those added, or deleted.  What aborted subtransactions wrote may be counted too. */
 extern void WrittenNote(Oid relid, WrittenKind kind, int64 rows);
 
 /* List of WrittenTable; NIL once the transaction has ended. */

@@ -29,28 +29,38 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+/* A file that may be replaced. */
+typedef struct KnownFile
+{
+	uint64		file_id;
+	bool		fresh;			/* a step has written it */
+} KnownFile;
+
 struct Compaction
 {
 	Oid			relid;
 	bool		full;
 	bool		quiet;
-	HTAB	   *known;			/* ids of files that may be replaced; empty before the first step */
+	double		deleted;
+	HTAB	   *known;			/* KnownFile by id; empty before the first step */
 	bool		begun;
 	bool		flushed;		/* inline rows, if there was reason to */
+	bool		united;			/* delete vectors, the same */
 	MemoryContext cxt;
 	int			nparts;
 	double	   *parts;			/* per bucket, see CompactChoose */
 };
 
 Compaction *
-CompactBegin(Oid relid, bool full, bool quiet)
+CompactBegin(Oid relid, bool full, bool quiet, double deleted)
 {
-	HASHCTL		ctl = {.keysize = sizeof(uint64), .entrysize = sizeof(uint64), .hcxt = CurrentMemoryContext};
+	HASHCTL		ctl = {.keysize = sizeof(uint64), .entrysize = sizeof(KnownFile), .hcxt = CurrentMemoryContext};
 	Compaction *compaction = palloc0(sizeof(Compaction));
 
 	compaction->relid = relid;
 	compaction->full = full;
 	compaction->quiet = quiet;
+	compaction->deleted = deleted;
 	compaction->cxt = CurrentMemoryContext;
 	compaction->known = hash_create("bucketfdw files to compact", 256, &ctl,
 									HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -58,10 +68,14 @@ CompactBegin(Oid relid, bool full, bool quiet)
 }
 
 static void
-AddKnown(Compaction *compaction, const ManifestFile *files, int nfiles)
+AddKnown(Compaction *compaction, const ManifestFile *files, int nfiles, bool fresh)
 {
 	for (int i = 0; i < nfiles; i++)
-		(void) hash_search(compaction->known, &files[i].file_id, HASH_ENTER, NULL);
+	{
+		KnownFile  *known = hash_search(compaction->known, &files[i].file_id, HASH_ENTER, NULL);
+
+		known->fresh = fresh;
+	}
 }
 
 /* Choose the files of the step; returns how many. */
@@ -69,27 +83,30 @@ static int
 ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *manifest, bool *chosen)
 {
 	bool	   *eligible = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
+	bool	   *fresh = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
 	CompactLimits limits = {
-		.full = compaction->full, .quiet = compaction->quiet, .runs = bf_upkeep_runs, .step_bytes = STEP_BYTES
+		.full = compaction->full, .quiet = compaction->quiet, .deleted = compaction->deleted,
+		.runs = bf_upkeep_runs, .step_bytes = STEP_BYTES
 	};
 
 	/* as a merge holds it: values, null flags and the key, and what the values point to */
 	limits.row_memory = 2 * sizeof(int64) + layout->ncols * (sizeof(Datum) + sizeof(bool)) +
-		manifest->raw_bytes / Max(manifest->rows, 1);
+		manifest->raw_bytes / Max(manifest->rows + manifest->deleted, 1);
 	limits.memory = (Size) maintenance_work_mem * 1024;
 	for (int i = 0; i < manifest->nfiles; i++)
 	{
 		const ManifestFile *file = &manifest->files[i];
+		const KnownFile *known = hash_search(compaction->known, &file->file_id, HASH_FIND, NULL);
 
-		eligible[i] = BucketSpecEqual(manifest->specs[file->spec], layout->spec) &&
-			hash_search(compaction->known, &file->file_id, HASH_FIND, NULL) != NULL;
+		eligible[i] = known != NULL && BucketSpecEqual(manifest->specs[file->spec], layout->spec);
+		fresh[i] = known != NULL && known->fresh;
 	}
 	if (compaction->nparts != layout->spec->nbuckets)
 	{
 		compaction->nparts = layout->spec->nbuckets;
 		compaction->parts = MemoryContextAllocZero(compaction->cxt, compaction->nparts * sizeof(double));
 	}
-	return CompactChoose(manifest, eligible, &limits, compaction->parts, chosen);
+	return CompactChoose(manifest, eligible, fresh, &limits, compaction->parts, chosen);
 }
 
 /* A merge of files, bucket by bucket. */
@@ -211,6 +228,17 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs, RowSources *
 	return RunFilesEnd(merger.files);
 }
 
+/* The last step: deleted rows that stay stand in few vectors. */
+static bool
+Unite(Compaction *compaction, Relation rel, const Manifest *manifest)
+{
+	if (compaction->united || DeletesCountMany(manifest->deletes) == 0 || !LockOutChangers(rel))
+		return false;
+	compaction->united = true;
+	(void) DeletesMerge(compaction->relid);
+	return true;
+}
+
 /* A step of a table that is locked. */
 static bool
 CompactTable(void *state, Relation rel)
@@ -238,11 +266,12 @@ CompactTable(void *state, Relation rel)
 	}
 	manifest = ManifestToReplace(compaction->relid);
 	if (!compaction->begun)
-		AddKnown(compaction, manifest->files, manifest->nfiles);
+		AddKnown(compaction, manifest->files, manifest->nfiles, false);
 	compaction->begun = true;
 	chosen = palloc(Max(manifest->nfiles, 1) * sizeof(bool));
-	if (ChooseFiles(compaction, layout, manifest, chosen) == 0 || TooMuchGarbage(rel, manifest) ||
-		!WaitForChangers(rel))
+	if (ChooseFiles(compaction, layout, manifest, chosen) == 0)
+		return Unite(compaction, rel, manifest);
+	if (TooMuchGarbage(rel, manifest) || !WaitForChangers(rel))
 		return false;
 
 	ManifestKeepFiles(manifest, chosen);
@@ -258,7 +287,7 @@ CompactTable(void *state, Relation rel)
 	RowSourcesEnd(sources);
 	if (!replaced)
 		return false;
-	AddKnown(compaction, write->files, write->nfiles);
+	AddKnown(compaction, write->files, write->nfiles, true);
 	ereport(DEBUG1,
 			(errmsg_internal("compacted %d runs of \"%s\" in %d files to %d runs in %d files",
 							 manifest->nruns, RelationGetRelationName(rel), manifest->nfiles,

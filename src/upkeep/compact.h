@@ -10,8 +10,8 @@
 /* One table that is being compacted, from step to step. */
 typedef struct Compaction Compaction;
 
-/* What is merged: see CompactLimits.  In the current context, which outlives the transactions of the steps. */
-extern Compaction *CompactBegin(Oid relid, bool full, bool quiet);
+/* What is done: see CompactLimits.  In the current context, which outlives the transactions of the steps. */
+extern Compaction *CompactBegin(Oid relid, bool full, bool quiet, double deleted);
 
 /*
  * One step, in a transaction as StepOfTable wants it.  Only files that were

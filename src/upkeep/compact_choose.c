@@ -22,6 +22,11 @@
  * not at all, if the table has credit: so many rows for each that it has, less
  * those that compaction wrote.  And to one, which is read fastest, where little
  * was written so far for what is to be merged.
+ *
+ * Deleted rows do not count.  They are taken out with what is merged, and of a
+ * file of which a large part is deleted by itself: so each deleted row pays for
+ * a few that are written anew, however rows are deleted.  A file without other
+ * rows just goes.
  */
 #include "postgres.h"
 
@@ -42,7 +47,8 @@
 /* of a file */
 typedef struct FileSize
 {
-	int64		rows;			/* of all eligible files, in its buckets */
+	int64		live;			/* rows that are not deleted */
+	int64		rows;			/* the same of all eligible files, in its buckets */
 	double		part;			/* of these that it has */
 	Size		memory;			/* that its largest run takes */
 } FileSize;
@@ -56,10 +62,12 @@ typedef struct Chooser
 {
 	const Manifest *manifest;
 	const CompactLimits *limits;
-	FileSize   *sizes;			/* per file */
+	const bool *eligible;		/* per file */
+	const bool *fresh;			/* the same; NULL: none */
+	FileSize   *sizes;			/* the same */
 	int64		rows;			/* of the eligible files */
 	int64		credit;			/* rows */
-	const ManifestRun **runs;	/* the eligible ones by bucket, then size */
+	const ManifestRun **runs;	/* the eligible ones that have rows, by bucket, then size */
 	int			nruns;
 	bool	   *chosen;			/* per file */
 	int			nchosen;
@@ -72,6 +80,24 @@ static bool
 IsShared(const ManifestFile *file)
 {
 	return file->first_bucket != file->last_bucket || file->bytes < BF_OWN_FILE_BYTES;
+}
+
+static int64
+RunLive(const ManifestRun *run)
+{
+	return run->rows - run->deleted;
+}
+
+/* Is so much of the file deleted that it is to be written anew? */
+static bool
+IsDirty(const Chooser *chooser, int f)
+{
+	const ManifestFile *file = &chooser->manifest->files[f];
+	int64		deleted = file->rows - ManifestFileLive(file);
+
+	if (!chooser->eligible[f] || deleted == 0 || (chooser->fresh != NULL && chooser->fresh[f]))
+		return false;
+	return chooser->limits->full || deleted == file->rows || deleted > chooser->limits->deleted * file->rows;
 }
 
 static double
@@ -98,7 +124,7 @@ CompareRuns(const void *a, const void *b, void *arg)
 
 /* Sizes of the eligible files, and the credit that they give. */
 static void
-MeasureFiles(Chooser *chooser, const bool *eligible, int nbuckets)
+MeasureFiles(Chooser *chooser, int nbuckets)
 {
 	const Manifest *manifest = chooser->manifest;
 	int64	   *rows = palloc0(nbuckets * sizeof(int64));
@@ -106,15 +132,15 @@ MeasureFiles(Chooser *chooser, const bool *eligible, int nbuckets)
 	chooser->sizes = palloc0(sizeof(FileSize) * Max(manifest->nfiles, 1));
 	for (int r = 0; r < manifest->nruns; r++)
 	{
-		if (eligible[manifest->runs[r].file])
-			rows[manifest->runs[r].bucket] += manifest->runs[r].rows;
+		if (chooser->eligible[manifest->runs[r].file])
+			rows[manifest->runs[r].bucket] += RunLive(&manifest->runs[r]);
 	}
 	for (int r = 0; r < manifest->nruns; r++)
 	{
 		const ManifestRun *run = &manifest->runs[r];
 		FileSize   *size = &chooser->sizes[run->file];
 
-		if (!eligible[run->file])
+		if (!chooser->eligible[run->file])
 			continue;
 		size->rows += rows[run->bucket];
 		size->memory = Max(size->memory, chooser->limits->row_memory * Min(run->rows, BF_BATCH_ROWS));
@@ -122,26 +148,28 @@ MeasureFiles(Chooser *chooser, const bool *eligible, int nbuckets)
 	for (int f = 0; f < manifest->nfiles; f++)
 	{
 		const ManifestFile *file = &manifest->files[f];
+		FileSize   *size = &chooser->sizes[f];
 
-		if (!eligible[f])
+		if (!chooser->eligible[f])
 			continue;
-		chooser->sizes[f].part = (double) file->rows / Max(chooser->sizes[f].rows, 1);
-		chooser->rows += file->rows;
-		chooser->credit += CREDIT * file->rows - file->rewritten;
+		size->live = ManifestFileLive(file);
+		size->part = (double) size->live / Max(size->rows, 1);
+		chooser->rows += size->live;
+		chooser->credit += CREDIT * size->live - (int64) (file->rewritten * ((double) size->live / Max(file->rows, 1)));
 	}
 	pfree(rows);
 }
 
 static void
-ChooserInit(Chooser *chooser, const bool *eligible, int nbuckets)
+ChooserInit(Chooser *chooser, int nbuckets)
 {
 	const Manifest *manifest = chooser->manifest;
 
-	MeasureFiles(chooser, eligible, nbuckets);
+	MeasureFiles(chooser, nbuckets);
 	chooser->runs = palloc_extended(sizeof(ManifestRun *) * Max(manifest->nruns, 1), MCXT_ALLOC_HUGE);
 	for (int r = 0; r < manifest->nruns; r++)
 	{
-		if (eligible[manifest->runs[r].file])
+		if (chooser->eligible[manifest->runs[r].file] && RunLive(&manifest->runs[r]) > 0)
 			chooser->runs[chooser->nruns++] = &manifest->runs[r];
 	}
 	qsort_arg(chooser->runs, chooser->nruns, sizeof(ManifestRun *), CompareRuns, chooser);
@@ -228,8 +256,8 @@ SpendOnOne(const Chooser *chooser, double *parts)
 	{
 		for (int i = at; i < at + n && n > 1; i++)
 		{
-			rows += chooser->runs[i]->rows;
-			small += i < at + n - 1 ? chooser->runs[i]->rows : 0;
+			rows += RunLive(chooser->runs[i]);
+			small += i < at + n - 1 ? RunLive(chooser->runs[i]) : 0;
 		}
 	}
 	if (small == 0 || small < rows * SMALL_PART || rows > chooser->credit - CREDIT_LEFT * chooser->rows)
@@ -256,7 +284,7 @@ SpendOnTwo(const Chooser *chooser, double *parts)
 			int			f = chooser->runs[i]->file;
 
 			if (!counted[f])
-				rows += chooser->manifest->files[f].rows;
+				rows += chooser->sizes[f].live;
 			counted[f] = true;
 		}
 	}
@@ -349,11 +377,55 @@ ChooseRuns(Chooser *chooser, const ManifestRun *const *runs, int k)
 	return true;
 }
 
-int
-CompactChoose(const Manifest *manifest, const bool *eligible, const CompactLimits *limits, double *parts,
-			  bool *chosen)
+/* Choose the dirty files of a bucket, as memory allows; false: the step is large enough without them. */
+static bool
+ChooseDirty(Chooser *chooser, const ManifestRun *const *runs, int n)
 {
-	Chooser		chooser = {.manifest = manifest, .limits = limits, .chosen = chosen};
+	const Manifest *manifest = chooser->manifest;
+	Size		own = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (chooser->chosen[runs[i]->file] && !IsShared(&manifest->files[runs[i]->file]))
+			own += chooser->sizes[runs[i]->file].memory;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		int			f = runs[i]->file;
+		Size		memory = IsShared(&manifest->files[f]) ? 0 : chooser->sizes[f].memory;
+
+		if (chooser->chosen[f] || !IsDirty(chooser, f) ||
+			(own > 0 && memory > 0 && own + memory > chooser->limits->memory / 2))
+			continue;
+		if (!ChooseRuns(chooser, runs + i, 1))
+			return false;
+		own += memory;
+	}
+	return true;
+}
+
+/* Files that have no rows any more take nothing from the step. */
+static void
+ChooseEmpty(Chooser *chooser)
+{
+	for (int f = 0; f < chooser->manifest->nfiles; f++)
+	{
+		if (IsDirty(chooser, f) && chooser->sizes[f].live == 0)
+		{
+			chooser->chosen[f] = true;
+			chooser->nchosen++;
+		}
+	}
+}
+
+int
+CompactChoose(const Manifest *manifest, const bool *eligible, const bool *fresh, const CompactLimits *limits,
+			  double *parts, bool *chosen)
+{
+	Chooser		chooser = {
+		.manifest = manifest, .eligible = eligible, .fresh = fresh, .limits = limits, .chosen = chosen
+	};
+	bool		more = true;
 	int			nbuckets = 0;
 	int			n;
 
@@ -365,33 +437,41 @@ CompactChoose(const Manifest *manifest, const bool *eligible, const CompactLimit
 	}
 	if (nbuckets == 0)
 		return 0;
-	ChooserInit(&chooser, eligible, nbuckets);
+	ChooserInit(&chooser, nbuckets);
 	if (DecideParts(&chooser, parts))
 	{
-		for (int at = 0; (n = NextBucket(&chooser, at)) > 0; at += n)
+		for (int at = 0; more && (n = NextBucket(&chooser, at)) > 0; at += n)
 		{
 			int			k = RunsOfStep(&chooser, chooser.runs + at, n, parts[chooser.runs[at]->bucket]);
 
-			if (k > 0 && !ChooseRuns(&chooser, chooser.runs + at, k))
-				break;
+			more = k == 0 || ChooseRuns(&chooser, chooser.runs + at, k);
 		}
 	}
+	for (int at = 0; more && (n = NextBucket(&chooser, at)) > 0; at += n)
+		more = ChooseDirty(&chooser, chooser.runs + at, n);
+	ChooseEmpty(&chooser);
 	ChooserFree(&chooser);
 	return chooser.nchosen;
 }
 
-bool
+int
 CompactDue(const Manifest *manifest, const BucketSpec *spec, const CompactLimits *limits)
 {
-	Chooser		chooser = {.manifest = manifest, .limits = limits};
 	bool	   *eligible = palloc0(Max(manifest->nfiles, 1) * sizeof(bool));
 	double	   *parts = palloc0(spec->nbuckets * sizeof(double));
-	bool		due;
+	Chooser		chooser = {.manifest = manifest, .eligible = eligible, .limits = limits};
+	int			due = 0;
 
 	for (int f = 0; f < manifest->nfiles; f++)
 		eligible[f] = BucketSpecEqual(manifest->specs[manifest->files[f].spec], spec);
-	ChooserInit(&chooser, eligible, spec->nbuckets);
-	due = DecideParts(&chooser, parts);
+	ChooserInit(&chooser, spec->nbuckets);
+	if (DecideParts(&chooser, parts))
+		due |= COMPACT_MERGE;
+	for (int f = 0; f < manifest->nfiles; f++)
+	{
+		if (IsDirty(&chooser, f))
+			due |= COMPACT_CLEAN;
+	}
 	ChooserFree(&chooser);
 	pfree(parts);
 	pfree(eligible);

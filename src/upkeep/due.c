@@ -24,6 +24,9 @@
 /* as autovacuum_analyze_threshold: below it a table is not worth the trouble */
 #define ANALYZE_BASE_ROWS 50
 
+/* a file of which more is deleted is written anew also while rows are appended */
+#define DELETED_AT_ONCE 0.5
+
 /* without an append in so much time more runs are merged */
 #define QUIET_MS 30000
 
@@ -31,6 +34,12 @@ double
 UpkeepAnalyzeThreshold(double analyzed_rows)
 {
 	return ANALYZE_BASE_ROWS + bf_upkeep_analyze * Max(analyzed_rows, 0);
+}
+
+double
+UpkeepDeletedPart(bool quiet)
+{
+	return quiet ? bf_upkeep_deleted : Max(bf_upkeep_deleted, DELETED_AT_ONCE);
 }
 
 /* The most runs that a bucket has; each spec has its own buckets. */
@@ -70,21 +79,31 @@ UpkeepAnalyzedRows(Oid relid)
 	return rows;
 }
 
-/* Are there runs to merge, or will there be when nothing has been appended for a while? */
+/*
+ * Are there runs to merge, or deleted rows to be taken out, or will there be when
+ * nothing has been appended for a while?
+ */
 static void
 LookAtRuns(UpkeepDue *due)
 {
-	CompactLimits limits = {.runs = bf_upkeep_runs};
+	CompactLimits limits = {.runs = bf_upkeep_runs, .deleted = UpkeepDeletedPart(false)};
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz quiet_at = TimestampTzPlusMilliseconds(Max(due->state.last_write, due->manifest->last_write), QUIET_MS);
+	int			what = CompactDue(due->manifest, due->spec, &limits);
 
-	due->compact = CompactDue(due->manifest, due->spec, &limits);
-	limits.quiet = true;
-	if (!due->compact && CompactDue(due->manifest, due->spec, &limits))
+	if (what == 0)
 	{
-		due->compact = due->quiet = quiet_at <= now;
-		due->quiet_at = due->quiet ? 0 : quiet_at;
+		limits.quiet = true;
+		limits.deleted = UpkeepDeletedPart(true);
+		what = CompactDue(due->manifest, due->spec, &limits);
+		due->quiet = what != 0 && quiet_at <= now;
+		due->quiet_at = what != 0 && quiet_at > now ? quiet_at : 0;
+		if (!due->quiet)
+			return;
 	}
+	due->compact = what != 0;
+	due->clean = (what & COMPACT_CLEAN) != 0;
+	due->merge = (what & COMPACT_MERGE) != 0;
 }
 
 void
@@ -109,8 +128,9 @@ UpkeepLook(Oid relid, Snapshot snapshot, const CatalogCensus *census, UpkeepDue 
 	due->cleanup = due->removable > 0;
 	due->analyze = fabs(due->rows - Max(due->analyzed_rows, 0)) > UpkeepAnalyzeThreshold(due->analyzed_rows);
 	due->spec = SpecNewestRow(relid, NULL, NULL, &due->version, &due->tablespace);
-	if (due->spec != NULL && due->max_runs > 1)
+	if (due->spec != NULL && (due->max_runs > 1 || manifest->deleted > 0))
 		LookAtRuns(due);
+	due->unite = DeletesCountMany(manifest->deletes) > 0;
 	due->flush = InlineAreMany(&due->inlined, 1);
 	due->blocked = due->compact && due->garbage_bytes > manifest->bytes && !due->cleanup;
 }
@@ -118,5 +138,5 @@ UpkeepLook(Oid relid, Snapshot snapshot, const CatalogCensus *census, UpkeepDue 
 bool
 UpkeepIsDue(const UpkeepDue *due)
 {
-	return due->flush || (due->compact && !due->blocked) || due->analyze || due->cleanup;
+	return due->flush || due->unite || (due->compact && !due->blocked) || due->analyze || due->cleanup;
 }

@@ -22,7 +22,10 @@ typedef struct UpkeepDue
 	int64		garbage_bytes;
 	int64		removable;		/* replaced files that nobody needs any more */
 	bool		flush;			/* inline rows are to become files */
-	bool		compact;		/* there are runs to merge, */
+	bool		unite;			/* delete vectors are to become fewer */
+	bool		merge;			/* there are runs to merge */
+	bool		clean;			/* deleted rows are to be taken out */
+	bool		compact;		/* one of these two, */
 	bool		quiet;			/* as nothing is appended any more */
 	TimestampTz quiet_at;		/* until then there may be; 0: there will not */
 	bool		blocked;		/* but too many replaced files are still needed */
@@ -42,6 +45,9 @@ extern bool UpkeepIsDue(const UpkeepDue *due);
 
 /* Rows that the last ANALYZE counted; -1: there was none. */
 extern double UpkeepAnalyzedRows(Oid relid);
+
+/* The part of a file's rows that may be deleted. */
+extern double UpkeepDeletedPart(bool quiet);
 
 /* Rows by which a table of so many has to change before it is analyzed. */
 extern double UpkeepAnalyzeThreshold(double analyzed_rows);

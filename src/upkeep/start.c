@@ -42,6 +42,7 @@ typedef struct KnownTable
 	Oid			relid;
 	int			count[WRITTEN_KINDS];
 	double		rows;
+	double		deleted;
 	TimestampTz looked;
 } KnownTable;
 
@@ -78,6 +79,7 @@ FindKnown(Oid relid, bool *found)
 	{
 		memset(known->count, 0, sizeof(known->count));
 		known->rows = 0;
+		known->deleted = 0;
 		known->looked = 0;
 	}
 	return known;
@@ -93,7 +95,9 @@ Look(KnownTable *known)
 	known->looked = GetCurrentTimestamp();
 	known->count[WRITTEN_FILES] = Min(LOOK_WRITES, Max(1, bf_upkeep_runs - due.max_runs));
 	known->count[WRITTEN_INLINE] = LOOK_INLINE;
+	known->count[WRITTEN_DELETES] = LOOK_WRITES;
 	known->rows = UpkeepAnalyzeThreshold(due.analyzed_rows) - (due.rows - Max(due.analyzed_rows, 0));
+	known->deleted = bf_upkeep_deleted * due.rows / LOOK_WRITES;
 	return (UpkeepIsDue(&due) || due.quiet_at != 0) && TableWantsUpkeep(known->relid);
 }
 
@@ -117,7 +121,9 @@ IsInNeed(const WrittenTable *written)
 		for (int kind = 0; kind < WRITTEN_KINDS; kind++)
 			known->count[kind] -= written->count[kind];
 		known->rows -= written->rows;
-		if (known->count[WRITTEN_FILES] > 0 && known->count[WRITTEN_INLINE] > 0 && known->rows >= 0 &&
+		known->deleted -= written->deleted;
+		if (known->count[WRITTEN_FILES] > 0 && known->count[WRITTEN_INLINE] > 0 && known->count[WRITTEN_DELETES] > 0 &&
+			known->rows >= 0 && known->deleted >= 0 &&
 			!TimestampDifferenceExceeds(known->looked, GetCurrentTimestamp(), LOOK_MS))
 			return false;
 	}
@@ -127,7 +133,9 @@ IsInNeed(const WrittenTable *written)
 	{
 		known->count[WRITTEN_FILES] = LOOK_WRITES;
 		known->count[WRITTEN_INLINE] = LOOK_INLINE;
+		known->count[WRITTEN_DELETES] = LOOK_WRITES;
 		known->rows = PG_INT64_MAX;
+		known->deleted = PG_INT64_MAX;
 		known->looked = GetCurrentTimestamp();
 		return found || pg_prng_uint32(&pg_global_prng_state) % LOOK_WRITES == 0;
 	}

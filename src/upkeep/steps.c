@@ -45,7 +45,8 @@ UpkeepBegin(Oid relid, UpkeepWait *wait)
 	{
 		upkeep = palloc0(sizeof(Upkeep));
 		upkeep->relid = relid;
-		upkeep->compaction = due.flush || (due.compact && !due.blocked) ? CompactBegin(relid, false, due.quiet) : NULL;
+		if (due.flush || due.unite || (due.compact && !due.blocked))
+			upkeep->compaction = CompactBegin(relid, false, due.quiet, UpkeepDeletedPart(due.quiet));
 		upkeep->analyze = due.analyze;
 		upkeep->begun = GetCurrentTimestamp();
 	}

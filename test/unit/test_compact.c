@@ -2,7 +2,7 @@
  * test_compact.c
  *	  Which files compaction chooses, over histories of appends: how often rows
  *	  are rewritten and how many runs a bucket has, whether all buckets grow
- *	  alike or not.
+ *	  alike or not; and of deletes: how much of a file is deleted at most.
  *
  * Files are those that RunFiles would write: runs of 1 MB and more alone,
  * smaller ones of neighbours together in up to 16 MB.
@@ -47,6 +47,31 @@ static const History histories[] = {
 	{"365 x 5,000,000, no shared files", 365, 0, 5000000, 0, 0, true, 0, 5.0, 13, 13},
 };
 
+typedef struct DeleteHistory
+{
+	const char *name;
+	int64		first;			/* rows before */
+	int			steps;
+	int64		append;			/* in each step, */
+	int			after;			/* from a step on */
+	double		part;			/* of the rows of each run, which is deleted then */
+	int			every;			/* only of each so many'th file that there is */
+	bool		quiet;			/* after each step, else at the end only */
+	double		max_rewritten;	/* for each row appended or deleted */
+} DeleteHistory;
+
+static const DeleteHistory delete_histories[] = {
+	{"1 % at random, 230 times", 2000000, 230, 0, 0, 0.01, 1, true, 2.0},
+	{"the same in large files", 100000000, 230, 0, 0, 0.01, 1, true, 2.0},
+	{"1 % of each third file, 690 times", 100000000, 690, 0, 0, 0.01, 3, true, 2.0},
+	{"0.1 % at random, 1,000 times", 2000000, 1000, 0, 0, 0.001, 1, true, 2.0},
+	{"365 x 50,000, of 90 days", 0, 365, 50000, 90, 1.0 / 90, 1, true, 3.0},
+	{"the same without a quiet moment", 0, 365, 50000, 90, 1.0 / 90, 1, false, 2.0},
+	{"365 x 51,000 replaced of 5 M", 5000000, 365, 51000, 0, 0.0102, 1, true, 3.0},
+	{"365 x 2,000,000 replaced of 100 M", 100000000, 365, 2000000, 0, 0.02, 1, true, 3.0},
+	{"one half, 10 times", 2000000, 10, 0, 0, 0.5, 1, true, 0.6},
+};
+
 static ManifestFile files[MAX_FILES];
 static ManifestRun runs[MAX_FILES * NBUCKETS];
 static bool eligible[MAX_FILES];
@@ -84,7 +109,7 @@ Write(const int64 *rows, int64 rewritten)
 		file->bytes += bytes;
 		total += rows[b];
 	}
-	for (int f = first; f < table.nfiles; f++)
+	for (int f = first; f < table.nfiles && total > 0; f++)
 		files[f].rewritten = rewritten * ((double) files[f].rows / total);
 	table.rows += total;
 }
@@ -103,6 +128,32 @@ Append(int64 n)
 	Write(rows, 0);
 }
 
+/* Delete a part of each run of some files; returns how many rows that are. */
+static int64
+Delete(double part_of_run, int every, int step)
+{
+	int64		deleted = 0;
+
+	for (int r = 0; r < table.nruns; r++)
+	{
+		ManifestRun *run = &runs[r];
+		ManifestFile *file = &files[run->file];
+		int64		n = (int64) ceil((run->rows - run->deleted) * part_of_run);
+		FileDeletes *deletes;
+
+		if (n == 0 || (run->file + step) % every != 0)
+			continue;
+		if (file->deletes == NULL)
+			file->deletes = palloc0(sizeof(FileDeletes));
+		deletes = (FileDeletes *) file->deletes;
+		deletes->rows += n;
+		run->deleted += n;
+		deleted += n;
+	}
+	table.rows -= deleted;
+	return deleted;
+}
+
 /* Take the chosen files out; rows[] are those they had. */
 static void
 TakeOut(int64 *rows)
@@ -116,7 +167,7 @@ TakeOut(int64 *rows)
 		for (; at < table.nruns && runs[at].file == f; at++)
 		{
 			if (chosen[f])
-				rows[runs[at].bucket] += runs[at].rows;
+				rows[runs[at].bucket] += runs[at].rows - runs[at].deleted;
 			else
 			{
 				runs[nruns] = runs[at];
@@ -126,7 +177,7 @@ TakeOut(int64 *rows)
 		if (!chosen[f])
 			files[nfiles++] = files[f];
 		else
-			table.rows -= files[f].rows;
+			table.rows -= ManifestFileLive(&files[f]);
 	}
 	table.nfiles = nfiles;
 	table.nruns = nruns;
@@ -136,11 +187,12 @@ TakeOut(int64 *rows)
 static int64
 Compact(const CompactLimits *limits)
 {
-	bool		due = CompactDue(&table, &spec, limits);
+	bool		due = CompactDue(&table, &spec, limits) != 0;
 	double		parts[NBUCKETS] = {0};
 	int64		total = 0;
+	bool		any = false;
 
-	while (CompactChoose(&table, eligible, limits, parts, chosen) > 0)
+	while (CompactChoose(&table, eligible, NULL, limits, parts, chosen) > 0)
 	{
 		int64		rows[NBUCKETS] = {0};
 		int64		rewritten = 0;
@@ -150,15 +202,18 @@ Compact(const CompactLimits *limits)
 		{
 			if (chosen[f])
 			{
-				taken += files[f].rows;
-				rewritten += files[f].rewritten;
+				int64		live = ManifestFileLive(&files[f]);
+
+				taken += live;
+				rewritten += (int64) (files[f].rewritten * ((double) live / files[f].rows));
 			}
 		}
 		TakeOut(rows);
 		Write(rows, rewritten + taken);
 		total += taken;
+		any = true;
 	}
-	return due == (total > 0) && !CompactDue(&table, &spec, limits) ? total : -1;
+	return due == any && CompactDue(&table, &spec, limits) == 0 ? total : -1;
 }
 
 static int
@@ -230,6 +285,79 @@ TestHistory(const History *history, CompactLimits limits)
 		   (double) rewritten / table.rows, (long long) burst, most, MostRuns());
 }
 
+static double
+MostDeleted(void)
+{
+	double		most = 0;
+
+	for (int f = 0; f < table.nfiles; f++)
+		most = Max(most, 1 - (double) ManifestFileLive(&files[f]) / files[f].rows);
+	return most;
+}
+
+/* Rows are deleted, and others come: deleted ones go before they are many, and few are written anew for each. */
+static void
+TestDeletes(const DeleteHistory *history, CompactLimits limits)
+{
+	int64		appended = history->first;
+	int64		deleted = 0;
+	int64		rewritten = 0;
+	double		most = 0;
+	bool		due_right = true;
+
+	Empty(0);
+	if (history->first > 0)
+		Append(history->first);
+	for (int i = 0; i < history->steps; i++)
+	{
+		int64		now;
+
+		if (history->append > 0)
+			Append(history->append);
+		appended += history->append;
+		if (i >= history->after)
+			deleted += Delete(history->part, history->every, i);
+		limits.quiet = history->quiet;
+		limits.deleted = history->quiet ? 0.2 : 0.5;
+		now = Compact(&limits);
+		due_right &= now >= 0;
+		rewritten += now;
+		most = Max(most, MostDeleted() - limits.deleted);
+	}
+	limits.quiet = true;
+	limits.deleted = 0.2;
+	rewritten += Compact(&limits);
+	ShimOk((double) rewritten / (appended + deleted) <= history->max_rewritten && most <= 0 && MostDeleted() <= 0.2 &&
+		   MostRuns() <= 12 && due_right,
+		   "%s: rewritten %.2f times for each row appended or deleted, %.2f of those deleted; %d runs, %.3f deleted at the end",
+		   history->name, (double) rewritten / (appended + deleted), (double) rewritten / deleted, MostRuns(),
+		   MostDeleted());
+}
+
+/* Files without rows go, whatever is allowed; all deleted rows go in a full compaction, but those of fresh files. */
+static void
+TestEmpty(CompactLimits limits)
+{
+	double		parts[NBUCKETS] = {0};
+	bool		fresh[MAX_FILES] = {false};
+	int			n;
+
+	Empty(0);
+	Append(4000);
+	Append(1000000);
+	limits.deleted = 1;
+	(void) Delete(1, table.nfiles, 0);
+	n = CompactChoose(&table, eligible, NULL, &limits, parts, chosen);
+	ShimOk(n == 1 && chosen[0] && CompactDue(&table, &spec, &limits) == COMPACT_CLEAN && Compact(&limits) == 0 &&
+		   table.rows == 1000000 && MostDeleted() == 0, "a file without rows goes, and nothing is written");
+	(void) Delete(0.001, 1, 0);
+	ShimOk(Compact(&limits) == 0 && MostDeleted() > 0, "few deleted rows stay");
+	limits.full = true;
+	memset(fresh, true, sizeof(fresh));
+	ShimOk(CompactChoose(&table, eligible, fresh, &limits, parts, chosen) == 0, "those of fresh files stay");
+	ShimOk(Compact(&limits) > 0 && MostDeleted() == 0, "all deleted rows are taken out in full");
+}
+
 /* With little memory, and steps of few bytes, a full compaction ends with one run for each bucket. */
 static void
 TestFull(CompactLimits limits)
@@ -257,6 +385,7 @@ main(void)
 		.runs = 12,
 		.step_bytes = INT64CONST(256) * 1024 * 1024,
 		.row_memory = 80,
+		.deleted = 1,
 		.memory = 64 * 1024 * 1024
 	};
 
@@ -265,5 +394,8 @@ main(void)
 	for (int i = 0; i < lengthof(histories); i++)
 		TestHistory(&histories[i], limits);
 	TestFull(limits);
+	for (int i = 0; i < lengthof(delete_histories); i++)
+		TestDeletes(&delete_histories[i], limits);
+	TestEmpty(limits);
 	return ShimDone();
 }
