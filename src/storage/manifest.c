@@ -721,67 +721,6 @@ ManifestTakeOut(const Manifest *taken, ManifestStats **stats)
 	return found.nstats;
 }
 
-void
-ManifestTruncate(Oid relid)
-{
-	ManifestDelete(relid, true, false);
-}
-
-bool
-ManifestForget(Oid relid, const char *path, int64 *rows, int64 *bytes)
-{
-	Oid			rowtype = get_rel_type_id(relid);
-	CatalogScan scan;
-	HeapTuple	tuple;
-	Datum		values[Natts_manifest];
-	uint64		file_id = 0;
-	bool		found = false;
-
-	CatalogScanBegin(&scan, "manifest", RowExclusiveLock, relid, NULL);
-	while (!found && (tuple = CatalogScanNext(&scan)) != NULL)
-	{
-		CatalogDeform(scan.rel, tuple, values, Natts_manifest);
-		if (DatumGetObjectId(values[Anum_manifest_rowtype - 1]) != rowtype ||
-			strcmp(StorePath(ManifestLocator(values)), path) != 0)
-			continue;
-		if (!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
-			elog(ERROR, "manifest row of file \"%s\" was changed concurrently", path);
-		*rows = DatumGetInt64(values[Anum_manifest_rows - 1]);
-		*bytes = DatumGetInt64(values[Anum_manifest_bytes - 1]);
-		(void) StoreDrop(ManifestLocator(values), DatumGetInt64(values[Anum_manifest_file_id - 1]));
-		file_id = (uint64) DatumGetInt64(values[Anum_manifest_file_id - 1]);
-		found = true;
-	}
-	CatalogScanEnd(&scan);
-	if (found)
-		*rows -= DeletesRemove(relid, &file_id, 1);
-	CommandCounterIncrement();
-	return found;
-}
-
-/* Delete the rows about dead files of a relid, and drop these. */
-static int64
-DeadFilesDelete(Oid relid)
-{
-	CatalogScan scan;
-	HeapTuple	tuple;
-	Datum		values[Natts_dead];
-	int64		found = 0;
-
-	CatalogScanBegin(&scan, "dead_files", RowExclusiveLock, relid, NULL);
-	while ((tuple = CatalogScanNext(&scan)) != NULL)
-	{
-		CatalogDeform(scan.rel, tuple, values, Natts_dead);
-		if (!CatalogDelete(scan.rel, &tuple->t_self, scan.snapshot))
-			continue;
-		(void) StoreDrop(DeadFileLocator(values), DatumGetInt64(values[Anum_dead_file_id - 1]));
-		found++;
-	}
-	CatalogScanEnd(&scan);
-	CommandCounterIncrement();
-	return found;
-}
-
 /* With SnapshotSelf: for a serializable transaction it must not count as a read of the table. */
 static bool
 HasCatalogRow(Oid relid, const char *table, const char *index)
@@ -813,14 +752,4 @@ ManifestHasRows(Oid relid)
 {
 	return HasCatalogRow(relid, "manifest", "manifest_relid_idx") ||
 		HasCatalogRow(relid, "inline_rows", "inline_rows_relid_idx");
-}
-
-int64
-CatalogForgetTable(Oid relid)
-{
-	int64		files = ManifestDelete(relid, true, true) + DeadFilesDelete(relid);
-
-	CatalogDeleteRows("spec", relid);
-	CatalogDeleteRows("upkeep_state", relid);
-	return files;
 }
