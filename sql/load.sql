@@ -48,11 +48,13 @@ EXECUTE one(101, NULL);
 INSERT INTO ins_h (id, k) VALUES (100, 1), (101, NULL);
 SELECT same_rows('ins', 'ins_h');
 
--- what is not there, is refused
+-- rows are changed, and that is undone
+BEGIN;
 UPDATE ins SET k = 1;
 UPDATE ins SET k = 1 WHERE false;
-DELETE FROM ins;
 DELETE FROM ins WHERE id = 1;
+DELETE FROM ins;
+ROLLBACK;
 EXPLAIN (COSTS off) DELETE FROM ins;
 SELECT is_insertable_into FROM information_schema.tables WHERE table_name = 'ins';
 SELECT is_updatable FROM information_schema.columns WHERE table_name = 'ins' AND column_name = 'k';

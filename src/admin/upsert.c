@@ -18,6 +18,7 @@
 #include "admin/query_text.h"
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -26,6 +27,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/manifest.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -172,7 +174,15 @@ bucketfdw_upsert(PG_FUNCTION_ARGS)
 	columns = ExecCleanTypeFromTL(query->targetList);
 	CheckAttributeNamesTypes(columns, RELKIND_FOREIGN_TABLE, 0);
 	relid = LockForInsert(table, columns, false);
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", table->relname)));
 	tables = BucketTables(relid);
+
+	/* who may not delete must not make others wait, either */
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_DELETE) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(relid)), table->relname);
 	key = KeyColumns(key_text, tables, table->relname);
 	CheckKey(key, relid, columns);
 
