@@ -14,6 +14,7 @@
 #include "guc.h"
 #include "load/load.h"
 #include "plan/hooks.h"
+#include "storage/catalog.h"
 #include "storage/file_store.h"
 #include "upkeep/start.h"
 
@@ -26,6 +27,7 @@ _PG_init(void)
 {
 	GucInit();
 	CountersInit();
+	CatalogInit();
 	UpkeepInit();
 	LoadInit();
 	ChangeStartInit();

@@ -25,13 +25,60 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
-/* Oid of a relation of our schema. */
-Oid
-BucketCatalogOid(const char *name)
+/* A table of the catalog and its index on relid, as found by their names. */
+typedef struct KnownTable
+{
+	NameData	name;
+	Oid			oid;
+	Oid			index;			/* InvalidOid: not looked for yet */
+} KnownTable;
+
+/* until the relation cache says that one of them, or anything, has changed */
+static KnownTable known_tables[8];
+static int	nknown_tables = 0;
+static uint64 known_generation = 0;
+
+static void
+ForgetKnownTables(void)
+{
+	nknown_tables = 0;
+	known_generation++;
+}
+
+static void
+CatalogRelcacheCallback(Datum arg, Oid relid)
+{
+	bool		ours = relid == InvalidOid;
+
+	for (int i = 0; i < nknown_tables && !ours; i++)
+		ours = known_tables[i].oid == relid || known_tables[i].index == relid;
+	if (ours)
+		ForgetKnownTables();
+}
+
+/* The schema may get another name. */
+static void
+CatalogNamespaceCallback(Datum arg, int cacheid, uint32 hashvalue)
+{
+	ForgetKnownTables();
+}
+
+void
+CatalogInit(void)
+{
+	CacheRegisterRelcacheCallback(CatalogRelcacheCallback, (Datum) 0);
+	CacheRegisterSyscacheCallback(NAMESPACEOID, CatalogNamespaceCallback, (Datum) 0);
+}
+
+/* Oid of a relation of our schema by its name. */
+static Oid
+FindByName(const char *name)
 {
 	Oid			nspoid = get_namespace_oid("bucketfdw", true);
 	Oid			relid = OidIsValid(nspoid) ? get_relname_relid(name, nspoid) : InvalidOid;
@@ -44,14 +91,50 @@ BucketCatalogOid(const char *name)
 	return relid;
 }
 
+Oid
+BucketCatalogOid(const char *name)
+{
+	uint64		generation = known_generation;
+	Oid			relid;
+
+	for (int i = 0; i < nknown_tables; i++)
+		if (strcmp(NameStr(known_tables[i].name), name) == 0)
+			return known_tables[i].oid;
+	relid = FindByName(name);
+	if (generation == known_generation && nknown_tables < lengthof(known_tables))
+	{
+		KnownTable *known = &known_tables[nknown_tables++];
+
+		namestrcpy(&known->name, name);
+		known->oid = relid;
+		known->index = InvalidOid;
+	}
+	return relid;
+}
+
+Oid
+CatalogIndexOid(const char *table)
+{
+	uint64		generation = known_generation;
+	char		name[NAMEDATALEN];
+	Oid			index;
+
+	for (int i = 0; i < nknown_tables; i++)
+		if (OidIsValid(known_tables[i].index) && strcmp(NameStr(known_tables[i].name), table) == 0)
+			return known_tables[i].index;
+	snprintf(name, sizeof(name), "%s_relid_idx", table);
+	index = FindByName(name);
+	for (int i = 0; i < nknown_tables && generation == known_generation; i++)
+		if (strcmp(NameStr(known_tables[i].name), table) == 0)
+			known_tables[i].index = index;
+	return index;
+}
+
 /* As CatalogScanBegin, which see. */
 static void
 ScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode, Oid relid, Snapshot snapshot, bool unnoticed)
 {
 	ScanKeyData key;
-	char		index[NAMEDATALEN];
-
-	snprintf(index, sizeof(index), "%s_relid_idx", table);
 
 	scan->unnoticed = unnoticed;
 	scan->cxt = CurrentMemoryContext;
@@ -62,7 +145,7 @@ ScanBegin(CatalogScan *scan, const char *table, LOCKMODE lockmode, Oid relid, Sn
 	/* relid is the first column of every table */
 	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
 	if (OidIsValid(relid))
-		scan->scan = systable_beginscan(scan->rel, BucketCatalogOid(index), true,
+		scan->scan = systable_beginscan(scan->rel, CatalogIndexOid(table), true,
 										unnoticed ? SnapshotAny : scan->snapshot, 1, &key);
 	else
 		scan->scan = systable_beginscan(scan->rel, InvalidOid, false, scan->snapshot, 0, NULL);

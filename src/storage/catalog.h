@@ -100,6 +100,12 @@ typedef struct CatalogScan
 	MemoryContext cxt;			/* the access method allocates here while it goes on */
 } CatalogScan;
 
+/* At the load of the library. */
+extern void CatalogInit(void);
+
+/* The index on relid that each table has. */
+extern Oid	CatalogIndexOid(const char *table);
+
 /*
  * Begin a scan of "manifest", "spec" and so on under the given snapshot; NULL
  * means the latest one.  relid InvalidOid reads all rows.  The snapshot is the

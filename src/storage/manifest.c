@@ -723,7 +723,7 @@ ManifestTakeOut(const Manifest *taken, ManifestStats **stats)
 
 /* With SnapshotSelf: for a serializable transaction it must not count as a read of the table. */
 static bool
-HasCatalogRow(Oid relid, const char *table, const char *index)
+HasCatalogRow(Oid relid, const char *table)
 {
 	Oid			rowtype = get_rel_type_id(relid);
 	Relation	rel = table_open(BucketCatalogOid(table), AccessShareLock);
@@ -734,7 +734,7 @@ HasCatalogRow(Oid relid, const char *table, const char *index)
 
 	/* relid and rowtype are the first columns of every table */
 	ScanKeyInit(&key, Anum_manifest_relid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-	scan = systable_beginscan(rel, BucketCatalogOid(index), true, SnapshotSelf, 1, &key);
+	scan = systable_beginscan(rel, CatalogIndexOid(table), true, SnapshotSelf, 1, &key);
 	while (!found && (tuple = systable_getnext(scan)) != NULL)
 	{
 		bool		isnull;
@@ -750,6 +750,6 @@ HasCatalogRow(Oid relid, const char *table, const char *index)
 bool
 ManifestHasRows(Oid relid)
 {
-	return HasCatalogRow(relid, "manifest", "manifest_relid_idx") ||
-		HasCatalogRow(relid, "inline_rows", "inline_rows_relid_idx");
+	return HasCatalogRow(relid, "manifest") ||
+		HasCatalogRow(relid, "inline_rows");
 }

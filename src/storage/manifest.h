@@ -249,7 +249,7 @@ extern Oid	SpecTablespace(Oid relid);
 /* true if relid is a foreign table whose wrapper's handler is bucketfdw's. */
 extern bool IsBucketTable(Oid relid);
 
-/* Oid of a catalog table of ours, e.g. "manifest" or "manifest_relid_idx"; error when the extension is not installed. */
+/* Oid of a catalog table of ours, e.g. "manifest"; error when the extension is not installed. */
 extern Oid	BucketCatalogOid(const char *name);
 
 #endif							/* BF_MANIFEST_H */
