@@ -46,6 +46,18 @@ Oid			MyDatabaseId = 5;
 
 static Size total_allocated = 0;
 
+/* Put a context into the list of its parent. */
+static void
+Link(MemoryContext context, MemoryContext parent)
+{
+	context->parent = parent;
+	context->prevchild = NULL;
+	context->nextchild = parent->firstchild;
+	if (parent->firstchild != NULL)
+		parent->firstchild->prevchild = context;
+	parent->firstchild = context;
+}
+
 static MemoryContext
 ContextCreate(MemoryContext parent, const char *name)
 {
@@ -55,14 +67,8 @@ ContextCreate(MemoryContext parent, const char *name)
 		abort();
 	context->header.type = T_AllocSetContext;
 	context->header.name = name;
-	context->header.parent = parent;
 	if (parent != NULL)
-	{
-		context->header.nextchild = parent->firstchild;
-		if (parent->firstchild != NULL)
-			parent->firstchild->prevchild = &context->header;
-		parent->firstchild = &context->header;
-	}
+		Link(&context->header, parent);
 	return &context->header;
 }
 
@@ -275,17 +281,31 @@ MemoryContextReset(MemoryContext context)
 		pfree(shim->chunks + 1);
 }
 
-void
-MemoryContextDelete(MemoryContext context)
+/* Take a context out of the list of its parent. */
+static void
+Unlink(MemoryContext context)
 {
-	MemoryContextReset(context);
 	if (context->prevchild != NULL)
 		context->prevchild->nextchild = context->nextchild;
 	else if (context->parent != NULL)
 		context->parent->firstchild = context->nextchild;
 	if (context->nextchild != NULL)
 		context->nextchild->prevchild = context->prevchild;
+}
+
+void
+MemoryContextDelete(MemoryContext context)
+{
+	MemoryContextReset(context);
+	Unlink(context);
 	free(context);
+}
+
+void
+MemoryContextSetParent(MemoryContext context, MemoryContext new_parent)
+{
+	Unlink(context);
+	Link(context, new_parent);
 }
 
 Size

@@ -38,6 +38,13 @@ extern FileReader *FileReaderOpen(FileSource *source, uint64 file_id, Oid relid)
 extern void FileReaderClose(FileReader *reader);
 
 /*
+ * Open a file that will be opened again: its footer may be in memory from the
+ * last time, and is not looked at then.  The reader is not closed: it goes with
+ * the current context.
+ */
+extern FileReader *FileReaderOpenKept(FileSource *source, uint64 file_id, Oid relid);
+
+/*
  * Raise an error unless the columns of the file still fit the table: same
  * type, and for nested row types the same shape as when the file was written.
  * Columns the table has and the file lacks are fine (they read as NULL).

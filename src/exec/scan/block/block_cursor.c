@@ -6,6 +6,7 @@
 
 #include "exec/scan/block/block_cursor.h"
 #include "miscadmin.h"
+#include "storage/file_image.h"
 #include "storage/file_store.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -87,7 +88,10 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	file = palloc0(sizeof(LeafFile));
 	file->cxt = cxt;
 	file->source = StoreOpen(RelationGetRelid(leaf->rel), RelationGetRelationName(leaf->rel), mf);
-	file->reader = FileReaderOpen(file->source, mf->file_id, RelationGetRelid(leaf->rel));
+	/* rows in no file are read once */
+	file->reader = ImageFind(RelationGetRelid(leaf->rel), mf->file_id) != NULL ?
+		FileReaderOpen(file->source, mf->file_id, RelationGetRelid(leaf->rel)) :
+		FileReaderOpenKept(file->source, mf->file_id, RelationGetRelid(leaf->rel));
 	CheckFileAgainstManifest(leaf, file, fileno);
 	if (FileReaderColumnsDiffer(file->reader, desc))
 		ManifestCheckReplaced(leaf->rel, mf->file_id);
