@@ -45,7 +45,15 @@ typedef struct StoreSource
 	MemoryContextCallback callback;
 } StoreSource;
 
-/* What pages are read to; one serves all, as it is used within a call. */
+/* The pages that ReadPayload found in order last and that are still in the buffer. */
+static struct
+{
+	uint64		file_id;
+	BlockNumber first;
+	int			n;
+} last_read;
+
+/* What pages are read to; one serves all.  What is in it from the last time is gone. */
 static char *
 PageBuffer(void)
 {
@@ -54,6 +62,7 @@ PageBuffer(void)
 	if (buffer == NULL)
 		buffer = (char *) TYPEALIGN(BF_PAGE_ALIGN,
 									MemoryContextAlloc(TopMemoryContext, READ_PAGES * BLCKSZ + BF_PAGE_ALIGN));
+	last_read.n = 0;
 	return buffer;
 }
 
@@ -189,14 +198,53 @@ ReadAhead(StoreSource *file, BlockNumber block, BlockNumber n)
 	file->ahead = Max(to, from);
 }
 
+/*
+ * The part of what is wanted that lies on pages read last: a chunk begins on
+ * the page where the one before it ends.  Returns its length.
+ */
+static size_t
+TakeLastRead(const StoreSource *file, char *dest, size_t len, BlockNumber block, int skip, const char *pages, int npages)
+{
+	size_t		taken = 0;
+
+	if (file->file_id != last_read.file_id || block < last_read.first)
+		return 0;
+	for (BlockNumber i = block - last_read.first; taken < len && i < (BlockNumber) npages; i++)
+	{
+		size_t		n = Min(len - taken, (size_t) (PAGE_PAYLOAD - skip));
+
+		memcpy(dest + taken, PagePayload(pages + i * BLCKSZ) + skip, n);
+		taken += n;
+		skip = 0;
+	}
+	return taken;
+}
+
 /* FileSource's read, and read_again, which takes nothing from disk itself */
 static void
 ReadPayload(StoreSource *file, char *dest, size_t len, uint64 offset, bool direct)
 {
-	BlockNumber block = (BlockNumber) (offset / PAGE_PAYLOAD);
-	int			skip = (int) (offset % PAGE_PAYLOAD);
+	int			npages = last_read.n;
 	char	   *pages = PageBuffer();
+	BlockNumber block;
+	int			skip;
 
+	if (direct)
+	{
+		size_t		taken = TakeLastRead(file, dest, len, (BlockNumber) (offset / PAGE_PAYLOAD),
+										 (int) (offset % PAGE_PAYLOAD), pages, npages);
+
+		dest += taken;
+		len -= taken;
+		offset += taken;
+		if (len == 0)
+		{
+			last_read.n = npages;
+			return;
+		}
+	}
+	block = (BlockNumber) (offset / PAGE_PAYLOAD);
+	skip = (int) (offset % PAGE_PAYLOAD);
 	if (direct)
 		ReadAhead(file, block, (BlockNumber) ((len + skip + PAGE_PAYLOAD - 1) / PAGE_PAYLOAD));
 	while (len > 0)
@@ -208,13 +256,19 @@ ReadPayload(StoreSource *file, char *dest, size_t len, uint64 offset, bool direc
 			DamagedBlock(file, block);
 		want = Min(want, RELSEG_SIZE - (int) (block % RELSEG_SIZE));
 		got = direct ? ReadPages(file, block, want, pages) : 0;
+		last_read.file_id = file->file_id;
+		last_read.first = block;
+		last_read.n = 0;
 		for (int i = 0; i < want; i++, block++)
 		{
 			const char *page = pages + i * BLCKSZ;
 			int			n = (int) Min(len, (size_t) (PAGE_PAYLOAD - skip));
 
 			if (i < got && PageIsOurs(page, file->file_id, block))
+			{
 				memcpy(dest, PagePayload(page) + skip, n);
+				last_read.n += last_read.n == i;
+			}
 			else
 				ReadBuffered(file, block, dest, skip, n);
 			dest += n;
