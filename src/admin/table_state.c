@@ -43,8 +43,8 @@ DueTexts(const UpkeepDue *due)
 		texts[n++] = CStringGetTextDatum(psprintf("compact: %lld rows in files are deleted%s",
 												  (long long) due->manifest->deleted, blocked));
 	if (due->unite)
-		texts[n++] = CStringGetTextDatum(psprintf("compact: deleted rows of %d files stand in %d delete vectors or more",
-												  DeletesCountMany(due->manifest->deletes), DELETES_MANY));
+		texts[n++] = CStringGetTextDatum(psprintf("compact: a file has %d delete vectors",
+												  DeletesMostVectors(due->manifest->deletes)));
 	if (due->analyze && due->analyzed_rows < 0)
 		texts[n++] = CStringGetTextDatum(psprintf("analyze: %lld rows, never analyzed",
 												  (long long) due->rows));

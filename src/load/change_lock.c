@@ -85,6 +85,19 @@ ChangeLockIfFree(Oid relid, ChangeSlots slots, ChangeLockMode mode)
 	return LockParts(relid, slots, mode, false);
 }
 
+bool
+ChangeLockIsFree(Oid relid)
+{
+	LOCKMODE	mode = part_modes[CHANGE_LOCK_EXCLUSIVE].whole;
+	LOCKTAG		tag;
+
+	PartTag(&tag, BucketCatalogOid("manifest"), relid, 0);
+	if (LockAcquire(&tag, mode, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	(void) LockRelease(&tag, mode, false);
+	return true;
+}
+
 /* Do we hold the mode on a part, or the exclusive one? */
 static bool
 PartIsHeld(Oid manifest, Oid relid, int part, LOCKMODE mode)

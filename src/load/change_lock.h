@@ -47,6 +47,9 @@ extern void ChangeLock(Oid relid, ChangeSlots slots, ChangeLockMode mode);
 /* The same if nobody has to be waited for, else false; what was locked until then stays so. */
 extern bool ChangeLockIfFree(Oid relid, ChangeSlots slots, ChangeLockMode mode);
 
+/* Could this transaction lock the whole table now?  It does not. */
+extern bool ChangeLockIsFree(Oid relid);
+
 /* Has this transaction locked all that mode and slots say? */
 extern bool ChangeLockIsHeld(Oid relid, ChangeSlots slots, ChangeLockMode mode);
 

@@ -8,6 +8,7 @@
 #include "load/load_internal.h"
 #include "load/pending_deletes.h"
 #include "miscadmin.h"
+#include "storage/catalog.h"
 #include "storage/inline_catalog.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -269,15 +270,21 @@ PendingTables(void)
 
 /* Take files that have no rows left out of the manifest. */
 static void
-DropFiles(Manifest *manifest, const bool *drop)
+DropFiles(const Manifest *manifest, const bool *drop)
 {
-	ManifestStats *stats;
+	uint64	   *ids = palloc(Max(manifest->nfiles, 1) * sizeof(uint64));
+	int			n = 0;
 	MemoryContext old;
 
-	ManifestKeepFiles(manifest, drop);
-	if (manifest->nfiles == 0)
+	for (int f = 0; f < manifest->nfiles; f++)
+	{
+		if (drop[f])
+			ids[n++] = manifest->files[f].file_id;
+	}
+	if (n == 0)
 		return;
-	(void) ManifestTakeOut(manifest, &stats);
+	qsort(ids, n, sizeof(uint64), CompareFileIds);
+	(void) ManifestDropFiles(manifest->relid, ids, n);
 	old = MemoryContextSwitchTo(bf_load.cxt);
 	bf_load.sealed = list_append_unique_oid(bf_load.sealed, manifest->relid);
 	MemoryContextSwitchTo(old);

@@ -68,13 +68,13 @@ extern void DeletesInsert(Oid relid, uint64 file_id, const RowNumbers *rows, con
 /*
  * Make one vector of those of each file, or inline write, that has
  * DELETES_MANY or more.  Needs the lock of those who delete rows and of those who
- * replace files.  Returns of how many files.
+ * replace files.
  */
 #define DELETES_MANY 8
-extern int	DeletesMerge(Oid relid);
+extern void DeletesMerge(Oid relid);
 
-/* How many have so many. */
-extern int	DeletesCountMany(const TableDeletes *deletes);
+/* The most vectors that one of them has. */
+extern int	DeletesMostVectors(const TableDeletes *deletes);
 
 /* Remove the vectors of some files, sorted by id, that the latest snapshot sees; returns how many rows they have. */
 extern int64 DeletesRemove(Oid relid, const uint64 *file_ids, int nfiles);

@@ -27,13 +27,13 @@ typedef struct Unions
 } Unions;
 
 int
-DeletesCountMany(const TableDeletes *deletes)
+DeletesMostVectors(const TableDeletes *deletes)
 {
-	int			n = 0;
+	int			most = 0;
 
 	for (int i = 0; deletes != NULL && i < deletes->n; i++)
-		n += deletes->files[i].nvectors >= DELETES_MANY;
-	return n;
+		most = Max(most, deletes->files[i].nvectors);
+	return most;
 }
 
 /* Write the unions in place of the vectors. */
@@ -73,20 +73,20 @@ AddUnion(Oid relid, Unions *unions, const FileDeletes *file, int64 nrows)
 		WriteUnions(relid, unions);
 }
 
-int
+void
 DeletesMerge(Oid relid)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	Manifest   *manifest = ManifestRead(relid, snapshot);
 	TableDeletes *deletes = manifest->deletes;
-	int			many = DeletesCountMany(deletes);
+	int			nfiles = deletes ? deletes->n : 0;
 	Unions		unions = {0};
 
-	unions.files = palloc(Max(many, 1) * sizeof(FileDeletes *));
-	unions.rows = palloc(Max(many, 1) * sizeof(RowNumbers *));
+	unions.files = palloc(Max(nfiles, 1) * sizeof(FileDeletes *));
+	unions.rows = palloc(Max(nfiles, 1) * sizeof(RowNumbers *));
 	for (int f = 0; f < manifest->nfiles; f++)
 		AddUnion(relid, &unions, manifest->files[f].deletes, manifest->files[f].rows);
-	for (int i = 0; deletes != NULL && i < deletes->n; i++)
+	for (int i = 0; i < nfiles; i++)
 	{
 		if (deletes->files[i].nruns == 0)
 			AddUnion(relid, &unions, &deletes->files[i], INLINE_ROWS);
@@ -94,5 +94,4 @@ DeletesMerge(Oid relid)
 	if (unions.n > 0)
 		WriteUnions(relid, &unions);
 	UnregisterSnapshot(snapshot);
-	return many;
 }

@@ -232,10 +232,10 @@ MergeFiles(Relation rel, const RowLayout *layout, Manifest *inputs, RowSources *
 static bool
 Unite(Compaction *compaction, Relation rel, const Manifest *manifest)
 {
-	if (compaction->united || DeletesCountMany(manifest->deletes) == 0 || !LockOutChangers(rel))
+	if (compaction->united || DeletesMostVectors(manifest->deletes) < DELETES_MANY || !LockOutChangers(rel))
 		return false;
 	compaction->united = true;
-	(void) DeletesMerge(compaction->relid);
+	DeletesMerge(compaction->relid);
 	return true;
 }
 

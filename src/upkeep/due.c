@@ -130,7 +130,7 @@ UpkeepLook(Oid relid, Snapshot snapshot, const CatalogCensus *census, UpkeepDue 
 	due->spec = SpecNewestRow(relid, NULL, NULL, &due->version, &due->tablespace);
 	if (due->spec != NULL && (due->max_runs > 1 || manifest->deleted > 0))
 		LookAtRuns(due);
-	due->unite = DeletesCountMany(manifest->deletes) > 0;
+	due->unite = DeletesMostVectors(manifest->deletes) >= DELETES_MANY;
 	due->flush = InlineAreMany(&due->inlined, 1);
 	due->blocked = due->compact && due->garbage_bytes > manifest->bytes && !due->cleanup;
 }

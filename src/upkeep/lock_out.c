@@ -5,9 +5,9 @@
 #include "postgres.h"
 
 #include "fdw/pace.h"
+#include "load/change_lock.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/changers.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "upkeep/give_way.h"
@@ -19,13 +19,15 @@
 #define ASK_MS 100
 #define PATIENCE_MS 10000
 
-bool
-LockOutChangers(Relation rel)
+/* Ask until the lock is free, and take it or not. */
+static bool
+Ask(Relation rel, bool take)
 {
+	Oid			relid = RelationGetRelid(rel);
 	TimestampTz begun = GetCurrentTimestamp();
 	int			patience = LockTimeout > 0 ? Min(LockTimeout, PATIENCE_MS) : PATIENCE_MS;
 
-	while (!ChangersTryLockOut(RelationGetRelid(rel)))
+	while (take ? !ChangeLockIfFree(relid, CHANGE_WHOLE, CHANGE_LOCK_EXCLUSIVE) : !ChangeLockIsFree(relid))
 	{
 		if (TimestampDifferenceExceeds(begun, GetCurrentTimestamp(), patience))
 		{
@@ -49,10 +51,13 @@ LockOutChangers(Relation rel)
 }
 
 bool
+LockOutChangers(Relation rel)
+{
+	return Ask(rel, true);
+}
+
+bool
 WaitForChangers(Relation rel)
 {
-	if (!LockOutChangers(rel))
-		return false;
-	ChangersLetIn(RelationGetRelid(rel));
-	return true;
+	return Ask(rel, false);
 }
