@@ -94,6 +94,12 @@ CREATE TABLE bucketfdw.delete_vectors (
 	deleted_rows bigint NOT NULL,
 	run_deleted bigint[] NOT NULL,		-- per run, in the order of the file
 	data bytea NOT NULL
+) WITH (
+	-- they come and go, too
+	autovacuum_vacuum_scale_factor = 0,
+	autovacuum_vacuum_threshold = 1000,
+	toast.autovacuum_vacuum_scale_factor = 0,
+	toast.autovacuum_vacuum_threshold = 1000
 );
 
 CREATE INDEX delete_vectors_relid_idx ON bucketfdw.delete_vectors (relid);
