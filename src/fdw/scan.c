@@ -25,6 +25,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planmain.h"
+#include "parser/parsetree.h"
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/pair_limit.h"
 #include "plan/rel/rel_info.h"
@@ -65,13 +66,53 @@ UsesCtid(void *exprs, Index relid)
 	return bms_is_member(SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber, used);
 }
 
-/* Is ctid more than what identifies the target's rows? */
+/* The relation that the statement names, of which this one is a partition or itself. */
+static Index
+NamedRelation(PlannerInfo *root, Index relid)
+{
+	const AppendRelInfo *parent;
+
+	while (root->append_rel_array != NULL && (parent = root->append_rel_array[relid]) != NULL &&
+		   planner_rt_fetch(parent->parent_relid, root)->rtekind == RTE_RELATION)
+		relid = parent->parent_relid;
+	return relid;
+}
+
+/* Does core ask for the ctid of the relation, for its own use? */
+static bool
+CoreWantsCtid(PlannerInfo *root, Index named)
+{
+	ListCell   *lc;
+
+	if (bms_is_member(named, root->all_result_relids))
+		return true;
+	foreach(lc, root->rowMarks)
+	{
+		if (lfirst_node(PlanRowMark, lc)->rti == named)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is ctid, which is asked for, more than what identifies rows that are changed
+ * or locked?  That is a column at the end of the plan, which nothing sorts by
+ * and no condition uses.  Partitions that are locked are asked for it, too, and
+ * core does not look at it.
+ */
 static bool
 UserWantsCtid(PlannerInfo *root, List *clauses, RelOptInfo *baserel)
 {
 	const Query *parse = root->parse;
+	Index		named = NamedRelation(root, baserel->relid);
+	const RelOptInfo *rel = find_base_rel(root, named);
 	ListCell   *lc;
 
+	if (!CoreWantsCtid(root, named))
+		return true;
+	/* relation 0 is the end of the plan; others: what joins need */
+	if (!bms_is_subset(rel->attr_needed[SelfItemPointerAttributeNumber - rel->min_attr], bms_make_singleton(0)))
+		return true;
 	foreach(lc, clauses)
 	{
 		if (UsesCtid(lfirst_node(RestrictInfo, lc)->clause, baserel->relid))
@@ -81,11 +122,10 @@ UserWantsCtid(PlannerInfo *root, List *clauses, RelOptInfo *baserel)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (!entry->resjunk && UsesCtid(entry->expr, parse->resultRelation))
+		if ((!entry->resjunk || entry->ressortgroupref != 0) && UsesCtid(entry->expr, named))
 			return true;
 	}
-	return UsesCtid(parse->jointree, parse->resultRelation) ||
-		UsesCtid(parse->returningList, parse->resultRelation);
+	return UsesCtid(parse->returningList, named);
 }
 
 /*
@@ -110,14 +150,9 @@ NeededColumns(PlannerInfo *root, RelOptInfo *baserel, Relation rel, List *clause
 
 	for (int attno = FirstLowInvalidHeapAttributeNumber + 1; attno < 0; attno++)
 	{
-		/* core asks all partitions for ctid when the parent is locked, and does not look at it here */
-		if (attno == SelfItemPointerAttributeNumber && root->rowMarks != NIL &&
-			baserel->reloptkind == RELOPT_OTHER_MEMBER_REL)
-			continue;
-		if (attno == SelfItemPointerAttributeNumber && IsTarget(root, baserel) && !UserWantsCtid(root, clauses, baserel))
-			continue;
 		if (attno != TableOidAttributeNumber &&
-			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used))
+			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used) &&
+			(attno != SelfItemPointerAttributeNumber || UserWantsCtid(root, clauses, baserel)))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("bucketed table \"%s\" has no system column \"%s\"",
