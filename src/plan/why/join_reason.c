@@ -58,12 +58,12 @@ CheckReason(JoinCandidate *join, BucketReason code, Rejection *rejection)
 			rejection->code = code;
 			if (root->parse->commandType == CMD_SELECT)
 			{
-				rejection->detail = "the query locks rows (FOR UPDATE, FOR SHARE)";
-				rejection->hint = "Rows of bucketed tables cannot be locked: leave out the lock, or join the bucketed tables in WITH j AS MATERIALIZED (...) and the table whose rows are to be locked with j.";
+				rejection->detail = "the query locks rows (FOR UPDATE, FOR SHARE), and may have to fetch them again";
+				rejection->hint = "Leave out the lock, or join the bucketed tables in WITH j AS MATERIALIZED (...) and the table whose rows are to be locked with j.";
 			}
 			else
 			{
-				rejection->detail = "the join stands in UPDATE, DELETE or MERGE, which may have to fetch single rows again";
+				rejection->detail = "the statement changes rows of a table that is not bucketed, and may have to fetch single rows again";
 				rejection->hint = "Do the join of the bucketed tables in WITH j AS MATERIALIZED (...) and update, delete or merge from j.";
 			}
 			break;
