@@ -123,13 +123,14 @@ CREATE TABLE bucketfdw.inline_rows (
 
 CREATE INDEX inline_rows_relid_idx ON bucketfdw.inline_rows (relid);
 
--- What a column holds in files that were written before it was added.
+-- What a column holds in rows that were written before it was added.
 CREATE TABLE bucketfdw.missing_values (
 	relid oid NOT NULL,
 	rowtype oid NOT NULL,
 	attnum smallint NOT NULL,
-	type oid NOT NULL,
-	value bytea NOT NULL
+	type oid NOT NULL,					-- base type of the column then
+	typmod integer NOT NULL,
+	value bytea NOT NULL				-- as in memory; int64 if passed by value
 );
 
 CREATE INDEX missing_values_relid_idx ON bucketfdw.missing_values (relid);
@@ -828,23 +829,26 @@ REVOKE EXECUTE ON FUNCTION bucketfdw.object_dropped(oid, integer) FROM PUBLIC;
 
 -- Bucketed tables that a command touches: those it names, their partitions and
 -- children, and those with a column of a type that depends on what it names.
+-- With the search path of the command, as defaults and constraints are
+-- evaluated: so all operators are qualified.
 CREATE FUNCTION bucketfdw.on_ddl_end() RETURNS event_trigger
 	LANGUAGE plpgsql
-	SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
 	wrappers pg_catalog.oid[];
 	concerned pg_catalog.oid[];
+	classes CONSTANT pg_catalog.oid := 'pg_catalog.pg_class'::pg_catalog.regclass;
+	types CONSTANT pg_catalog.oid := 'pg_catalog.pg_type'::pg_catalog.regclass;
 BEGIN
 	SELECT pg_catalog.array_agg(w.oid) INTO wrappers
 	FROM pg_catalog.pg_foreign_data_wrapper w
-		JOIN pg_catalog.pg_proc p ON p.oid = w.fdwhandler
-		JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-	WHERE n.nspname = 'bucketfdw' AND p.proname = 'handler'
+		JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) w.fdwhandler
+		JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
+	WHERE n.nspname OPERATOR(pg_catalog.=) 'bucketfdw' AND p.proname OPERATOR(pg_catalog.=) 'handler'
 		AND EXISTS (
 			SELECT FROM pg_catalog.pg_foreign_server s
-				JOIN pg_catalog.pg_foreign_table t ON t.ftserver = s.oid
-			WHERE s.srvfdw = w.oid
+				JOIN pg_catalog.pg_foreign_table t ON t.ftserver OPERATOR(pg_catalog.=) s.oid
+			WHERE s.srvfdw OPERATOR(pg_catalog.=) w.oid
 		);
 
 	IF wrappers IS NULL THEN
@@ -854,30 +858,31 @@ BEGIN
 	WITH RECURSIVE reached (classid, objid) AS (
 		SELECT d.classid, d.objid
 		FROM pg_catalog.pg_event_trigger_ddl_commands() d
-		WHERE d.classid IN ('pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_type'::pg_catalog.regclass)
+		WHERE d.classid OPERATOR(pg_catalog.=) ANY (ARRAY[classes, types])
 		UNION
 		SELECT n.classid, n.objid
 		FROM reached r CROSS JOIN LATERAL (
-			SELECT r.classid, i.inhrelid
+			SELECT classes, i.inhrelid
 			FROM pg_catalog.pg_inherits i
-			WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND i.inhparent = r.objid
+			WHERE r.classid OPERATOR(pg_catalog.=) classes AND i.inhparent OPERATOR(pg_catalog.=) r.objid
 			UNION ALL
-			SELECT 'pg_catalog.pg_type'::pg_catalog.regclass, c.reltype
+			SELECT types, c.reltype
 			FROM pg_catalog.pg_class c
-			WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND c.oid = r.objid AND c.reltype <> 0
+			WHERE r.classid OPERATOR(pg_catalog.=) classes AND c.oid OPERATOR(pg_catalog.=) r.objid
+				AND c.reltype OPERATOR(pg_catalog.<>) 0::pg_catalog.oid
 			UNION ALL
 			SELECT e.classid, e.objid
 			FROM pg_catalog.pg_depend e
-			WHERE r.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
-				AND e.refclassid = r.classid AND e.refobjid = r.objid
-				AND e.classid IN ('pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_type'::pg_catalog.regclass)
+			WHERE r.classid OPERATOR(pg_catalog.=) types
+				AND e.refclassid OPERATOR(pg_catalog.=) r.classid AND e.refobjid OPERATOR(pg_catalog.=) r.objid
+				AND e.classid OPERATOR(pg_catalog.=) ANY (ARRAY[classes, types])
 		) AS n (classid, objid)
 	)
 	SELECT pg_catalog.array_agg(t.ftrelid ORDER BY t.ftrelid) INTO concerned
 	FROM reached r
-		JOIN pg_catalog.pg_foreign_table t ON t.ftrelid = r.objid
-		JOIN pg_catalog.pg_foreign_server s ON s.oid = t.ftserver
-	WHERE r.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND s.srvfdw = ANY (wrappers);
+		JOIN pg_catalog.pg_foreign_table t ON t.ftrelid OPERATOR(pg_catalog.=) r.objid
+		JOIN pg_catalog.pg_foreign_server s ON s.oid OPERATOR(pg_catalog.=) t.ftserver
+	WHERE r.classid OPERATOR(pg_catalog.=) classes AND s.srvfdw OPERATOR(pg_catalog.=) ANY (wrappers);
 
 	IF concerned IS NOT NULL THEN
 		PERFORM bucketfdw.ddl_command(d.command, concerned)

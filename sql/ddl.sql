@@ -94,8 +94,6 @@ INSERT INTO opts SELECT i, i, i FROM generate_series(1, 100) i;
 SELECT count(*) FROM opts WHERE b = 5;
 
 -- columns
-CREATE DOMAIN positive AS int CHECK (value > 0);
-CREATE DOMAIN defaulted AS int DEFAULT 7;
 CREATE FOREIGN TABLE cols (a int, b text, c int) SERVER bucketfdw OPTIONS (bucket_by 'a', buckets '4', sort_by 'a, c');
 -- all of it works while the table is empty
 ALTER FOREIGN TABLE cols ADD x int DEFAULT 3, ADD y int NOT NULL DEFAULT 1, ALTER a TYPE bigint;
@@ -107,11 +105,8 @@ ALTER FOREIGN TABLE cols ADD x int;
 ALTER FOREIGN TABLE cols ALTER x SET DEFAULT 5;
 INSERT INTO cols (a, b) VALUES (100, 'new');
 SELECT count(*), count(x), sum(x), count(*) FILTER (WHERE x IS NULL) FROM cols;
-ALTER FOREIGN TABLE cols ADD bad int DEFAULT 3;
 ALTER FOREIGN TABLE cols ADD bad int GENERATED ALWAYS AS (a * 2) STORED;
 ALTER FOREIGN TABLE cols ADD bad int GENERATED ALWAYS AS IDENTITY;
-ALTER FOREIGN TABLE cols ADD bad defaulted;
-ALTER FOREIGN TABLE cols ADD bad positive;
 \set VERBOSITY sqlstate
 ALTER FOREIGN TABLE cols ADD bad int NOT NULL;
 \set VERBOSITY default
@@ -129,7 +124,7 @@ TRUNCATE cols;
 ALTER FOREIGN TABLE cols ALTER a TYPE int;
 INSERT INTO cols VALUES (1);
 SAVEPOINT s;
-ALTER FOREIGN TABLE cols ALTER a TYPE bigint;
+ALTER FOREIGN TABLE cols ALTER a TYPE smallint;
 ROLLBACK TO s;
 ALTER FOREIGN TABLE cols ALTER b SET NOT NULL;
 ROLLBACK;
@@ -247,12 +242,11 @@ SELECT options('p1'), options('p2');
 INSERT INTO parted VALUES (1, '2020-01-05', 'late');
 ALTER TABLE parted DROP COLUMN ident;
 ALTER TABLE parted ALTER v SET NOT NULL;
-ALTER TABLE parted ADD w int DEFAULT 1;
 ALTER TABLE parted ADD w int;
 ALTER TABLE parted ALTER w SET NOT NULL;
 ALTER TABLE parted ADD CONSTRAINT low CHECK (ident < 600);
 ALTER TABLE parted ADD CONSTRAINT high CHECK (ident <= 600);
-ALTER TABLE parted ALTER v TYPE varchar;
+ALTER TABLE parted ALTER v TYPE varchar(10);
 SELECT count(*) FROM parted WHERE day >= '2020-02-10';
 -- ATTACH checks the bounds
 CREATE FOREIGN TABLE p3 (ident int NOT NULL, day date, v text NOT NULL, w int, CONSTRAINT high CHECK (ident <= 600))

@@ -22,7 +22,7 @@ SELECT files('t') AS files \gset
 -- the triggers know the tables of every wrapper
 CREATE FOREIGN TABLE own (k int) SERVER bucketfdw OPTIONS (bucket_by 'k');
 SELECT * FROM named('t');
-ALTER FOREIGN TABLE t ALTER k TYPE bigint;
+ALTER FOREIGN TABLE t ALTER k TYPE smallint;
 
 -- no handler
 ALTER FOREIGN DATA WRAPPER w NO HANDLER;

@@ -38,6 +38,13 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BfHeapFormMinimalTuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls)
 #endif
 
+/* an attribute, or one before it, has another length now; 18 keeps a digest of each; needs access/tupdesc.h */
+#if PG_VERSION_NUM >= 180000
+#define BfAttributeChanged(desc, i) populate_compact_attribute(desc, i)
+#else
+#define BfAttributeChanged(desc, i) (TupleDescAttr(desc, i)->attcacheoff = -1)
+#endif
+
 /* a hint that memory will soon be read */
 #if defined(__GNUC__)
 #define BfPrefetch(ptr) __builtin_prefetch(ptr)

@@ -25,9 +25,11 @@
 #include "foreign/foreign.h"
 #include "guc.h"
 #include "load/load.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/catalog.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
+#include "storage/missing_catalog.h"
 #include "tcop/deparse_utility.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -230,31 +232,117 @@ OptionsChanged(Relation rel, List *changed)
 		TablespaceChange(rel, parsed->tablespace);
 }
 
-/* Refuse a change of columns that rows on disk would not survive. */
-static void
-RefuseWithRows(Relation rel, const char *what)
+/* Not null constraints are constraints by name from 18 on; there are no others on foreign tables. */
+static bool
+IsCheckConstraint(Oid conoid)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot change the %s of a column of bucketed table \"%s\", which has rows",
-					what, RelationGetRelationName(rel)),
-			 errhint("Write the table anew with bucketfdw.create_table_as, or TRUNCATE it first.")));
+	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(conoid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for constraint %u", conoid);
+	result = ((Form_pg_constraint) GETSTRUCT(tuple))->contype == CONSTRAINT_CHECK;
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /* ADD CONSTRAINT or VALIDATE CONSTRAINT, on the table itself or a parent */
 static void
 ConstraintAdded(Relation rel, const CollectedATSubcmd *sub)
 {
-	char	   *conname;
+	Oid			conoid = sub->address.classId == ConstraintRelationId ? sub->address.objectId : InvalidOid;
+	char	   *conname = OidIsValid(conoid) ? get_constraint_name(conoid) : NULL;
 
-	/* not null constraints are constraints by name from 18 on */
-	CheckNotNullColumns(rel);
-
-	if (sub->address.classId != ConstraintRelationId)
-		return;
-	conname = get_constraint_name(sub->address.objectId);
-	if (conname != NULL)
+	if (conname != NULL && IsCheckConstraint(conoid))
 		CheckConstraintHolds(rel, conname);
+	else
+		CheckNotNullColumns(rel);
+}
+
+/* Is the default of a column set by the command itself, after it was added? */
+static bool
+SetsDefault(const CollectedCommand *command, const char *colname)
+{
+	ListCell   *lc;
+
+	foreach(lc, command->d.alterTable.subcmds)
+	{
+		const AlterTableCmd *cmd = (AlterTableCmd *) ((CollectedATSubcmd *) lfirst(lc))->parsetree;
+
+		if (cmd->subtype == AT_ColumnDefault && cmd->name != NULL && strcmp(cmd->name, colname) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ADD COLUMN, on the table itself or a parent; the table has rows */
+static void
+AddColumnDone(const CollectedCommand *command, Relation rel, const CollectedATSubcmd *sub)
+{
+	const char *colname = castNode(ColumnDef, ((AlterTableCmd *) sub->parsetree)->def)->colname;
+	AttrNumber	attnum = StoredColumn(rel, colname);
+	Form_pg_attribute att;
+
+	/* IF NOT EXISTS, and it does */
+	if (!OidIsValid(sub->address.objectId))
+		return;
+	if (attnum == 0)
+	{
+		/* virtual: computed from what is stored */
+		CheckNotNullColumns(rel);
+		return;
+	}
+	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	if (RelationGetRelid(rel) != command->d.alterTable.objectId && att->attislocal)
+	{
+		/* the parent's column is one with the table's own, which stays what it is */
+		CheckNotNullColumns(rel);
+		return;
+	}
+	if (att->attinhcount > 1 && build_column_default(rel, attnum) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot add column \"%s\" with a default to bucketed table \"%s\", which has rows, through several parents",
+						colname, RelationGetRelationName(rel)),
+				 errhint("Add the column to the table itself first.")));
+	if (att->atthasdef && SetsDefault(command, colname))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot add column \"%s\" to bucketed table \"%s\", which has rows, and set its default in one command",
+						colname, RelationGetRelationName(rel)),
+				 errhint("Set the default in a second ALTER TABLE.")));
+	ColumnAdded(rel, attnum);
+}
+
+/* ALTER COLUMN ... TYPE, on the table itself or a parent */
+static void
+AlterTypeDone(Relation rel, const char *colname)
+{
+	Oid			relid = RelationGetRelid(rel);
+	AttrNumber	attnum = StoredColumn(rel, colname);
+
+	if (attnum == 0)
+		return;
+	if (HasRows(relid))
+		ColumnTypeChanged(rel, attnum);
+	else
+		MissingValueDelete(relid, attnum);
+	SpecRecord(relid, TableOptionsGet(rel)->spec);
+}
+
+/* SET EXPRESSION of a generated column of a table with rows */
+static void
+SetExpressionDone(Relation rel, const char *colname)
+{
+	if (StoredColumn(rel, colname) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot change the expression of the stored generated column \"%s\" of bucketed table \"%s\", which has rows",
+						colname, RelationGetRelationName(rel)),
+				 errhint("Create another table with the expression and fill it with INSERT ... SELECT from this one; or TRUNCATE this one first.")));
+
+	/* virtual: it may be null now */
+	CheckNotNullColumns(rel);
 }
 
 /*
@@ -280,22 +368,21 @@ LiesInPartition(Oid parent, const char *relname, Oid relid)
 
 /* One subcommand of ALTER TABLE, as it concerns one table of ours below its target. */
 static void
-SubcommandDone(Oid target, Relation rel, const CollectedATSubcmd *sub)
+SubcommandDone(const CollectedCommand *command, Relation rel, const CollectedATSubcmd *sub)
 {
 	AlterTableCmd *cmd = castNode(AlterTableCmd, sub->parsetree);
+	Oid			target = command->d.alterTable.objectId;
 	Oid			relid = RelationGetRelid(rel);
 
 	switch (BfAlterSubtype(cmd->subtype))
 	{
 		case AT_AddColumn:
 			if (HasRows(relid))
-				CheckAddedColumn(rel, castNode(ColumnDef, cmd->def)->colname);
+				AddColumnDone(command, rel, sub);
 			break;
 
 		case AT_AlterColumnType:
-			if (HasRows(relid))
-				RefuseWithRows(rel, "type");
-			SpecRecord(relid, TableOptionsGet(rel)->spec);
+			AlterTypeDone(rel, cmd->name);
 			break;
 
 		case AT_SetNotNull:
@@ -304,6 +391,7 @@ SubcommandDone(Oid target, Relation rel, const CollectedATSubcmd *sub)
 			break;
 
 		case AT_AddConstraint:
+		case AT_ReAddConstraint:	/* it speaks of a column of another type now */
 		case AT_ValidateConstraint:
 			if (HasRows(relid))
 				ConstraintAdded(rel, sub);
@@ -328,7 +416,7 @@ SubcommandDone(Oid target, Relation rel, const CollectedATSubcmd *sub)
 
 		default:
 			if (BfIsSetExpression(cmd->subtype) && HasRows(relid))
-				RefuseWithRows(rel, "generation expression");
+				SetExpressionDone(rel, cmd->name);
 			break;
 	}
 }
@@ -370,7 +458,7 @@ TableAltered(const CollectedCommand *command, List *concerned)
 			AlterTableType subtype = BfAlterSubtype(cmd->subtype);
 
 			if (member)
-				SubcommandDone(target, rel, sub);
+				SubcommandDone(command, rel, sub);
 			/* else a column of it has the altered relation's row type inside */
 			else if (subtype == AT_AddColumn || subtype == AT_DropColumn || subtype == AT_AlterColumnType)
 				RefuseTypeChange(relid, psprintf("alter columns of type %s",
@@ -484,7 +572,10 @@ ObjectDropped(Oid relid, int attnum)
 	{
 		/* the spec row tells that it is ours, whatever became of its wrapper */
 		if (attnum > 0)
+		{
 			ColumnDropped(relid, (AttrNumber) attnum);
+			MissingValueDelete(relid, (AttrNumber) attnum);
+		}
 	}
 	else if (attnum == 0)
 	{

@@ -11,6 +11,9 @@
 /* Write the options of a table into pg_foreign_table, which is seen at once; its lock keeps others from that. */
 extern void TableOptionsWrite(Oid relid, List *options);
 
+/* true if any row, seen with the latest snapshot, makes a boolean expression (SQL text) false. */
+extern bool AnyRowViolates(Relation rel, const char *expr);
+
 /* Error if a column that is NOT NULL has a null, with core's text and code. */
 extern void CheckNotNullColumns(Relation rel);
 
@@ -20,8 +23,17 @@ extern void CheckConstraintHolds(Relation rel, const char *conname);
 /* Error if rows lie outside the bounds of a partition. */
 extern void CheckPartitionBound(Relation rel);
 
-/* Error if a column that was added cannot be read as NULL from old files. */
-extern void CheckAddedColumn(Relation rel, const char *colname);
+/*
+ * A column was added to a table with rows: what it holds in them is recorded.
+ * Error if that cannot be one value for all of them.
+ */
+extern void ColumnAdded(Relation rel, AttrNumber attnum);
+
+/* A column of a table with rows has another type now: error unless that holds all that is stored, as it is. */
+extern void ColumnTypeChanged(Relation rel, AttrNumber attnum);
+
+/* Has a stored, that is not virtual, column this name; and its number, 0: there is none. */
+extern AttrNumber StoredColumn(Relation rel, const char *colname);
 
 /*
  * The tablespace of a new table, from its option (NULL: not written) and what

@@ -22,13 +22,9 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
-/*
- * true if any row makes a boolean expression (SQL text) false.  The query must
- * not be answered from the very constraint it checks.
- */
-static bool
+/* The query must not be answered from the very constraint it checks. */
+bool
 AnyRowViolates(Relation rel, const char *expr)
 {
 	char	   *query = psprintf("SELECT 1 FROM ONLY %s WHERE NOT (%s) LIMIT 1",
@@ -76,7 +72,7 @@ CheckNotNullColumns(Relation rel)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-		if (att->attisdropped || BfAttributeIsVirtual(att) || !BfColumnNotNull(desc, i))
+		if (att->attisdropped || !BfColumnNotNull(desc, i))
 			continue;
 		appendStringInfo(&all, "%s%s", attnums ? " AND " : "", HasNoNulls(NameStr(att->attname)));
 		attnums = lappend_int(attnums, att->attnum);
@@ -147,45 +143,6 @@ CheckPartitionBound(Relation rel)
 				 errmsg("partition constraint of relation \"%s\" is violated by some row",
 						RelationGetRelationName(rel)),
 				 errtable(rel)));
-}
-
-void
-CheckAddedColumn(Relation rel, const char *colname)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), colname);
-	Form_pg_attribute att;
-	const char *what = NULL;
-
-	if (attnum <= 0)
-		return;
-	att = TupleDescAttr(desc, attnum - 1);
-
-	/* computed when read */
-	if (BfAttributeIsVirtual(att))
-		return;
-
-	if (att->attgenerated)
-		what = "a generated column";
-	else if (att->attidentity)
-		what = "an identity column";
-	else if (att->atthasdef || get_typdefault(att->atttypid) != NULL)
-		what = "a column with a default";
-	else if (DomainHasConstraints(att->atttypid))
-		what = "a column of a domain with constraints";
-	if (what != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot add %s to bucketed table \"%s\", which has rows",
-						what, RelationGetRelationName(rel)),
-				 errdetail("The rows in its files would read as NULL in column \"%s\".", colname),
-				 errhint("Add a plain column and set its default for new rows with ALTER COLUMN SET DEFAULT, or write the table anew with bucketfdw.create_table_as.")));
-	if (att->attnotnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_NOT_NULL_VIOLATION),
-				 errmsg("column \"%s\" of relation \"%s\" contains null values",
-						colname, RelationGetRelationName(rel)),
-				 errtablecol(rel, attnum)));
 }
 
 /*

@@ -20,6 +20,7 @@
 #include "storage/delete_vectors.h"
 #include "storage/file_store.h"
 #include "storage/manifest.h"
+#include "storage/missing_catalog.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
@@ -79,6 +80,8 @@ typedef struct SampleState
 	ColumnVector *vectors;
 	Datum	   *values;
 	bool	   *nulls;
+	Datum	   *absent;			/* per table column: in rows of files that lack it */
+	bool	   *absent_nulls;
 	MemoryContext rowcxt;		/* where the sample goes */
 } SampleState;
 
@@ -122,7 +125,13 @@ SampleBlock(SampleState *state, FileReader *reader, int blockno, const RowNumber
 		{
 			ColumnVector *vec = &state->vectors[i];
 
-			state->nulls[i] = vec->values == NULL || (vec->nulls && vec->nulls[row]);
+			if (vec->values == NULL)
+			{
+				state->nulls[i] = state->absent_nulls[i];
+				state->values[i] = state->absent[i];
+				continue;
+			}
+			state->nulls[i] = vec->nulls && vec->nulls[row];
 			state->values[i] = state->nulls[i] ? (Datum) 0 : vec->values[row];
 		}
 		old = MemoryContextSwitchTo(state->rowcxt);
@@ -155,6 +164,9 @@ AcquireSample(Relation rel, int elevel, HeapTuple *rows, int targrows,
 	state.vectors = palloc0(desc->natts * sizeof(ColumnVector));
 	state.values = palloc(desc->natts * sizeof(Datum));
 	state.nulls = palloc(desc->natts * sizeof(bool));
+	state.absent = palloc(desc->natts * sizeof(Datum));
+	state.absent_nulls = palloc(desc->natts * sizeof(bool));
+	MissingValuesRead(rel, state.absent, state.absent_nulls);
 	for (int i = 0; i < desc->natts; i++)
 		state.buffers[i] = ColumnBufferCreate(cxt, NULL);
 

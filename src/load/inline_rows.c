@@ -13,6 +13,7 @@
 #include "access/relation.h"
 #include "access/xact.h"
 #include "compat.h"
+#include "format/read/reader.h"
 #include "format/row_types.h"
 #include "guc.h"
 #include "load/change_lock.h"
@@ -21,6 +22,7 @@
 #include "miscadmin.h"
 #include "storage/grow.h"
 #include "storage/inline_catalog.h"
+#include "storage/missing_catalog.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -32,9 +34,9 @@
 #define SET_BYTES (16 * 1024 * 1024)
 
 /*
- * The data of a write.  Behind the header: the type of each column, 0 if it is
- * not stored; what RowTypesWrite tells of them; and from the next multiple of
- * MAXIMUM_ALIGNOF on, minimal tuples, so aligned.
+ * The data of a write.  Behind the header: what each column is; what
+ * RowTypesWrite tells of them; and from the next multiple of MAXIMUM_ALIGNOF
+ * on, minimal tuples, so aligned.
  */
 typedef struct InlineHeader
 {
@@ -42,6 +44,12 @@ typedef struct InlineHeader
 	uint16		natts;
 	uint32		row_types_len;
 } InlineHeader;
+
+typedef struct InlineColumn
+{
+	Oid			typid;			/* base type; 0: not stored */
+	int32		typmod;			/* of it */
+} InlineColumn;
 
 #define INLINE_VERSION 1
 
@@ -52,7 +60,7 @@ typedef struct InlineHeader
 static Size
 TuplesAt(const InlineHeader *header)
 {
-	return MAXALIGN(sizeof(InlineHeader) + header->natts * sizeof(Oid) + header->row_types_len);
+	return MAXALIGN(sizeof(InlineHeader) + header->natts * sizeof(InlineColumn) + header->row_types_len);
 }
 
 static void
@@ -65,9 +73,14 @@ WriteHeader(ByteBuffer *data, const RowLayout *layout)
 	ByteBufferExtend(data, sizeof(header));
 	for (int i = 0; i < header.natts; i++)
 	{
-		Oid			typid = layout->col_of[i] < 0 ? InvalidOid : TupleDescAttr(layout->desc, i)->atttypid;
+		InlineColumn column = {0};
 
-		ByteBufferAppend(data, &typid, sizeof(typid));
+		if (layout->col_of[i] >= 0)
+		{
+			column.typmod = TupleDescAttr(layout->desc, i)->atttypmod;
+			column.typid = getBaseTypeAndTypmod(TupleDescAttr(layout->desc, i)->atttypid, &column.typmod);
+		}
+		ByteBufferAppend(data, &column, sizeof(column));
 	}
 	row_types = data->len;
 	if (known->no_row_types)
@@ -170,6 +183,9 @@ typedef struct InlineReader
 	RowSet	   *set;			/* NULL: no rows since the last time */
 	Datum	   *values;
 	bool	   *nulls;
+	Datum	   *absent;			/* of columns that a write lacks; NULL: none did so far */
+	bool	   *absent_nulls;
+	MemoryContext cxt;			/* of all that */
 	void		(*take) (struct InlineReader *reader);	/* what becomes of a set that is full */
 	Manifest   *manifest;		/* AddImage's */
 	bool		with_stats;		/* the same */
@@ -188,20 +204,26 @@ Malformed(const InlineReader *reader)
 			 errmsg("malformed inline rows of bucketed table \"%s\"", RelationGetRelationName(reader->rel))));
 }
 
-/* Were the rows written with columns of the types that they have now? */
+/* Does a column hold what such a column stored? */
+static bool
+HoldsInline(Form_pg_attribute att, const InlineColumn *column)
+{
+	return !OidIsValid(column->typid) || att->attisdropped || column->typid == att->atttypid ||
+		ColumnHoldsStored(att, column->typid, KeyClassOfType(column->typid), get_typlen(column->typid));
+}
+
+/* Do the columns of the table hold what the rows were written with? */
 static void
 CheckTypes(const InlineReader *reader, const InlineHeader *header, int64 file_id)
 {
 	TupleDesc	desc = reader->layout->desc;
-	const Oid  *types = (const Oid *) (header + 1);
+	const InlineColumn *columns = (const InlineColumn *) (header + 1);
 	Oid			changed;
 	int			attnum;
 
 	for (int i = 0; i < header->natts; i++)
 	{
-		Form_pg_attribute att = i < desc->natts ? TupleDescAttr(desc, i) : NULL;
-
-		if (att != NULL && (att->attisdropped || !OidIsValid(types[i]) || types[i] == att->atttypid))
+		if (i < desc->natts && HoldsInline(TupleDescAttr(desc, i), &columns[i]))
 			continue;
 		ManifestCheckReplaced(reader->rel, file_id);
 		ereport(ERROR,
@@ -210,7 +232,7 @@ CheckTypes(const InlineReader *reader, const InlineHeader *header, int64 file_id
 						i + 1, RelationGetRelationName(reader->rel)),
 				 errhint("Change the type of the column back, or write the table again.")));
 	}
-	if (!RowTypesCheck((const char *) (types + header->natts), header->row_types_len, &changed, &attnum))
+	if (!RowTypesCheck((const char *) (columns + header->natts), header->row_types_len, &changed, &attnum))
 		Malformed(reader);
 	if (OidIsValid(changed))
 		ereport(ERROR,
@@ -238,6 +260,52 @@ AddRow(InlineReader *reader)
 			reader->cid);
 }
 
+/*
+ * The columns as tuples of the write have them.  Of those that the table still
+ * holds, or has dropped, only integers may look otherwise now.
+ */
+static TupleDesc
+StoredDesc(const InlineReader *reader, const InlineHeader *header)
+{
+	const InlineColumn *columns = (const InlineColumn *) (header + 1);
+	TupleDesc	desc = reader->layout->desc;
+	bool		copied = false;
+
+	for (int i = 0; i < header->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (KeyClassOfType(columns[i].typid) != KEYCLASS_INT || get_typlen(columns[i].typid) == att->attlen)
+			continue;
+		if (!copied)
+		{
+			desc = CreateTupleDescCopy(desc);
+			att = TupleDescAttr(desc, i);
+			copied = true;
+		}
+		get_typlenbyvalalign(columns[i].typid, &att->attlen, &att->attbyval, &att->attalign);
+	}
+	for (int i = 0; i < desc->natts && copied; i++)
+		BfAttributeChanged(desc, i);
+	return desc;
+}
+
+/* Read what columns hold in rows that are older than they. */
+static void
+FindAbsent(InlineReader *reader)
+{
+	int			natts = reader->layout->desc->natts;
+	MemoryContext old;
+
+	if (reader->absent != NULL)
+		return;
+	old = MemoryContextSwitchTo(reader->cxt);
+	reader->absent = palloc(natts * sizeof(Datum));
+	reader->absent_nulls = palloc(natts * sizeof(bool));
+	MissingValuesRead(reader->rel, reader->absent, reader->absent_nulls);
+	MemoryContextSwitchTo(old);
+}
+
 /* Note where the next row of the set comes from. */
 static void
 AddOrigin(InlineReader *reader, int64 file_id, int64 row)
@@ -257,12 +325,18 @@ static void
 AddWrite(InlineReader *reader, const char *data, Size len, int64 nrows, int64 file_id, const RowNumbers *deleted)
 {
 	const InlineHeader *header = (const InlineHeader *) data;
+	TupleDesc	stored;
+	int			nabsent;
 	Size		at;
 	int64		row;
 
 	if (len < sizeof(InlineHeader) || header->version != INLINE_VERSION || TuplesAt(header) > len)
 		Malformed(reader);
 	CheckTypes(reader, header, file_id);
+	stored = StoredDesc(reader, header);
+	nabsent = reader->layout->desc->natts - header->natts;
+	if (nabsent > 0)
+		FindAbsent(reader);
 	for (at = TuplesAt(header), row = 0; at < len && row < nrows; row++)
 	{
 		MinimalTuple minimal = (MinimalTuple) (data + at);
@@ -278,7 +352,12 @@ AddWrite(InlineReader *reader, const char *data, Size len, int64 nrows, int64 fi
 			continue;
 		tuple.t_len = minimal->t_len + MINIMAL_TUPLE_OFFSET;
 		tuple.t_data = (HeapTupleHeader) ((char *) minimal - MINIMAL_TUPLE_OFFSET);
-		heap_deform_tuple(&tuple, reader->layout->desc, reader->values, reader->nulls);
+		heap_deform_tuple(&tuple, stored, reader->values, reader->nulls);
+		if (nabsent > 0)
+		{
+			memcpy(reader->values + header->natts, reader->absent + header->natts, nabsent * sizeof(Datum));
+			memcpy(reader->nulls + header->natts, reader->absent_nulls + header->natts, nabsent * sizeof(bool));
+		}
 		if (reader->to_change)
 			AddOrigin(reader, file_id, row);
 		AddRow(reader);
@@ -353,7 +432,7 @@ ReadInline(InlineReader *reader, Snapshot snapshot, LOCKMODE lockmode)
 			read_cxt = AllocSetContextCreate(cxt, "bucketfdw inline rows", ALLOCSET_DEFAULT_SIZES);
 			MemoryContextSwitchTo(read_cxt);
 			reader->layout = ReadLayout(reader->rel, scan.snapshot);
-			reader->pool.cxt = read_cxt;
+			reader->pool.cxt = reader->cxt = read_cxt;
 			reader->values = palloc(reader->layout->desc->natts * sizeof(Datum));
 			reader->nulls = palloc(reader->layout->desc->natts * sizeof(bool));
 			write_cxt = AllocSetContextCreate(read_cxt, "bucketfdw inline write", ALLOCSET_DEFAULT_SIZES);
@@ -393,6 +472,37 @@ ReadInline(InlineReader *reader, Snapshot snapshot, LOCKMODE lockmode)
 	if (read_cxt != NULL)
 		MemoryContextDelete(read_cxt);
 	return n;
+}
+
+void
+InlineColumnTypes(Relation rel, AttrNumber attnum, StoredTypeFunction take, void *arg)
+{
+	Size		wanted = sizeof(InlineHeader) + attnum * sizeof(InlineColumn);
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw inline types", ALLOCSET_SMALL_SIZES);
+	CatalogScan scan;
+	Datum		values[Natts_inline];
+
+	CatalogScanBegin(&scan, "inline_rows", AccessShareLock, RelationGetRelid(rel), NULL);
+	while (InlineScanNext(&scan, rel->rd_rel->reltype, values) != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(cxt);
+		struct varlena *head = PG_DETOAST_DATUM_SLICE(values[Anum_inline_data - 1], 0, wanted);
+		InlineHeader header;
+		InlineColumn column;
+
+		if (VARSIZE_ANY_EXHDR(head) >= sizeof(header))
+			memcpy(&header, VARDATA_ANY(head), sizeof(header));
+		if (VARSIZE_ANY_EXHDR(head) == wanted && header.natts >= attnum)
+		{
+			memcpy(&column, VARDATA_ANY(head) + wanted - sizeof(column), sizeof(column));
+			if (OidIsValid(column.typid))
+				take(arg, column.typid, column.typmod);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(cxt);
+	}
+	CatalogScanEnd(&scan);
+	MemoryContextDelete(cxt);
 }
 
 static void

@@ -32,6 +32,12 @@ extern void InlineAddSizes(Manifest *manifest, Snapshot snapshot, bool with_stat
 extern bool InlineAreMany(const InlineCounts *counts, int times);
 extern bool InlineDue(Oid relid, int times);
 
+/* Something that looks at a type with which values of a column were stored. */
+typedef void (*StoredTypeFunction) (void *arg, Oid typid, int32 typmod);
+
+/* Call it for each write that the latest snapshot sees and that has the column: with its base type then. */
+extern void InlineColumnTypes(Relation rel, AttrNumber attnum, StoredTypeFunction take, void *arg);
+
 /*
  * Make files of all inline rows that are committed and of those of this
  * transaction.  Needs ShareUpdateExclusiveLock on the table; false: there were

@@ -7,7 +7,7 @@
 #include "spec/bucket_spec.h"
 
 bool
-BucketSpecEqual(const BucketSpec *a, const BucketSpec *b)
+BucketSpecAlike(const BucketSpec *a, const BucketSpec *b)
 {
 	if (a->hash_version != b->hash_version || a->nbuckets != b->nbuckets ||
 		a->nkeys != b->nkeys || a->nsort != b->nsort)
@@ -15,7 +15,20 @@ BucketSpecEqual(const BucketSpec *a, const BucketSpec *b)
 	for (int i = 0; i < a->nsort; i++)
 	{
 		if (a->sort[i].attnum != b->sort[i].attnum || a->sort[i].keyclass != b->sort[i].keyclass ||
-			a->sort[i].typid != b->sort[i].typid || a->sort[i].flags != b->sort[i].flags)
+			a->sort[i].flags != b->sort[i].flags)
+			return false;
+	}
+	return true;
+}
+
+bool
+BucketSpecEqual(const BucketSpec *a, const BucketSpec *b)
+{
+	if (!BucketSpecAlike(a, b))
+		return false;
+	for (int i = 0; i < a->nsort; i++)
+	{
+		if (a->sort[i].typid != b->sort[i].typid)
 			return false;
 	}
 	return true;

@@ -88,6 +88,10 @@ extern char *BucketSpecBucketBy(const BucketSpec *spec, TupleDesc desc);
 extern char *BucketSpecSortBy(const BucketSpec *spec, TupleDesc desc);
 
 extern bool BucketSpecEqual(const BucketSpec *a, const BucketSpec *b);
+
+/* Do both place and order rows alike, as they differ in types of one class at most? */
+extern bool BucketSpecAlike(const BucketSpec *a, const BucketSpec *b);
+
 extern BucketSpec *BucketSpecCopy(const BucketSpec *spec);
 
 /* Hash of the bucket columns of a row (values indexed by attnum - 1); a NULL leaves the hash unchanged. */

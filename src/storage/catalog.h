@@ -82,6 +82,15 @@
 #define Anum_delete_data			5
 #define Natts_delete				5
 
+/* columns of bucketfdw.missing_values */
+#define Anum_missing_relid			1
+#define Anum_missing_rowtype		2
+#define Anum_missing_attnum			3
+#define Anum_missing_type			4
+#define Anum_missing_typmod			5
+#define Anum_missing_value			6
+#define Natts_missing				6
+
 /* columns of bucketfdw.upkeep_state */
 #define Anum_upkeep_state_relid		1
 #define Anum_upkeep_state_rowtype	2

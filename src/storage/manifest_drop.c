@@ -123,5 +123,6 @@ CatalogForgetTable(Oid relid)
 
 	CatalogDeleteRows("spec", relid);
 	CatalogDeleteRows("upkeep_state", relid);
+	CatalogDeleteRows("missing_values", relid);
 	return files;
 }

@@ -98,7 +98,7 @@ ChooseFiles(Compaction *compaction, const RowLayout *layout, const Manifest *man
 		const ManifestFile *file = &manifest->files[i];
 		const KnownFile *known = hash_search(compaction->known, &file->file_id, HASH_FIND, NULL);
 
-		eligible[i] = known != NULL && BucketSpecEqual(manifest->specs[file->spec], layout->spec);
+		eligible[i] = known != NULL && BucketSpecAlike(manifest->specs[file->spec], layout->spec);
 		fresh[i] = known != NULL && known->fresh;
 	}
 	if (compaction->nparts != layout->spec->nbuckets)
@@ -239,6 +239,30 @@ Unite(Compaction *compaction, Relation rel, const Manifest *manifest)
 	return true;
 }
 
+/* Leave the specs of the files that were kept, which are alike. */
+static void
+KeepSpecs(Manifest *manifest)
+{
+	int		   *number = palloc(manifest->nspecs * sizeof(int));
+	int			n = 0;
+
+	for (int i = 0; i < manifest->nspecs; i++)
+		number[i] = -1;
+	for (int f = 0; f < manifest->nfiles; f++)
+		number[manifest->files[f].spec] = 0;
+	for (int i = 0; i < manifest->nspecs; i++)
+	{
+		if (number[i] < 0)
+			continue;
+		number[i] = n;
+		manifest->specs[n++] = manifest->specs[i];
+	}
+	manifest->nspecs = n;
+	for (int f = 0; f < manifest->nfiles; f++)
+		manifest->files[f].spec = number[manifest->files[f].spec];
+	pfree(number);
+}
+
 /* A step of a table that is locked. */
 static bool
 CompactTable(void *state, Relation rel)
@@ -275,12 +299,7 @@ CompactTable(void *state, Relation rel)
 		return false;
 
 	ManifestKeepFiles(manifest, chosen);
-
-	/* the spec of the chosen files, not of all */
-	manifest->specs[0] = manifest->specs[manifest->files[0].spec];
-	manifest->nspecs = 1;
-	for (int i = 0; i < manifest->nfiles; i++)
-		manifest->files[i].spec = 0;
+	KeepSpecs(manifest);
 	sources = RowSourcesBegin(manifest);
 	write = MergeFiles(rel, layout, manifest, sources);
 	replaced = ReplaceFiles(rel, layout, manifest, write, BF_ORIGIN_COMPACTION, sources);

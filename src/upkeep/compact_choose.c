@@ -463,7 +463,7 @@ CompactDue(const Manifest *manifest, const BucketSpec *spec, const CompactLimits
 	int			due = 0;
 
 	for (int f = 0; f < manifest->nfiles; f++)
-		eligible[f] = BucketSpecEqual(manifest->specs[manifest->files[f].spec], spec);
+		eligible[f] = BucketSpecAlike(manifest->specs[manifest->files[f].spec], spec);
 	ChooserInit(&chooser, spec->nbuckets);
 	if (DecideParts(&chooser, parts))
 		due |= COMPACT_MERGE;

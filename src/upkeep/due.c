@@ -42,7 +42,7 @@ UpkeepDeletedPart(bool quiet)
 	return quiet ? bf_upkeep_deleted : Max(bf_upkeep_deleted, DELETED_AT_ONCE);
 }
 
-/* The most runs that a bucket has; each spec has its own buckets. */
+/* The most runs that a bucket has; specs that are not alike have their own buckets. */
 static int
 MaxRuns(const Manifest *manifest)
 {
@@ -57,7 +57,8 @@ MaxRuns(const Manifest *manifest)
 		{
 			const ManifestRun *run = &manifest->runs[r];
 
-			if (manifest->files[run->file].spec == s && ++runs[run->bucket] > result)
+			if (BucketSpecAlike(manifest->specs[manifest->files[run->file].spec], manifest->specs[s]) &&
+				++runs[run->bucket] > result)
 				result = runs[run->bucket];
 		}
 		pfree(runs);

@@ -92,7 +92,7 @@ ChooseFiles(const Rebucketing *rebucketing, const BucketSpec *spec, const Manife
 		const BucketSpec *have = manifest->specs[file->spec];
 
 		/* another compression is another version */
-		if (BucketSpecEqual(have, spec) &&
+		if (BucketSpecAlike(have, spec) &&
 			!(rebucketing->recompress && file->spec_version < version))
 			continue;
 		files[n].file = f;

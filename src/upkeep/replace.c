@@ -139,7 +139,7 @@ MergeStatistics(const RowLayout *layout, const ManifestStats *stats, int nstats,
 		Oid			typid = TupleDescAttr(layout->desc, attnums[c] - 1)->atttypid;
 		StatsMerge *merge = StatsMergeBegin(getBaseType(typid), C_COLLATION_OID);
 
-		StatsMergeAdd(merge, stats, nstats, attnums[c]);
+		StatsMergeAdd(merge, layout->relid, stats, nstats, attnums[c]);
 		StatsMergeSummary(merge, attnums[c], &limits, summary);
 		summary->nulls = (int64) rint(summary->nulls * left);
 		summary->values = (int64) rint(summary->values * left);

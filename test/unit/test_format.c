@@ -1114,7 +1114,75 @@ test_columns(void)
 	TupleDescAttr(longer, 2)->attisdropped = true;
 	ShimOk(check_columns(reader, longer) == 0, "a column dropped from the table");
 	ShimTupleDescSet(desc, 3, "c", INT8OID);
-	ShimOk(check_columns(reader, desc) == ERRCODE_DATATYPE_MISMATCH, "a column of another type");
+	ShimOk(check_columns(reader, desc) == 0, "a column of a wider type");
+	ShimTupleDescSet(desc, 3, "c", INT2OID);
+	ShimOk(check_columns(reader, desc) == ERRCODE_DATATYPE_MISMATCH, "a column of a narrower type");
+	FileReaderClose(reader);
+	free(sink.data);
+}
+
+/* Which types hold what was stored as another one. */
+static void
+test_wider(void)
+{
+	static const Oid types[] = {BOOLOID, CHAROID, INT2OID, INT4OID, INT8OID, OIDOID, FLOAT4OID, FLOAT8OID, DATEOID,
+		TIMEOID, TIMESTAMPOID, TIMESTAMPTZOID, INTERVALOID, UUIDOID, NAMEOID, NUMERICOID, BYTEAOID, TEXTOID,
+	VARCHAROID, BPCHAROID, JSONBOID, INT4ARRAYOID};
+	static const Oid wider[][2] = {{INT2OID, INT4OID}, {INT2OID, INT8OID}, {INT4OID, INT8OID},
+	{VARCHAROID, TEXTOID}, {TEXTOID, VARCHAROID}};
+	TupleDesc	desc = CreateTemplateTupleDesc(1);
+
+	for (int s = 0; s < lengthof(types); s++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, 0);
+		bool		pass = true;
+		int16		stored_len;
+
+		ShimTupleDescSet(desc, 1, "c", types[s]);
+		stored_len = att->attlen;
+		for (int t = 0; t < lengthof(types); t++)
+		{
+			bool		wanted = s == t;
+
+			for (int i = 0; i < lengthof(wider); i++)
+				wanted |= types[s] == wider[i][0] && types[t] == wider[i][1];
+			ShimTupleDescSet(desc, 1, "c", types[t]);
+			pass &= ColumnHoldsStored(att, types[s], KeyClassOfType(types[s]), stored_len) == wanted;
+		}
+		ShimOk(pass, "columns that hold what was stored as type %u", types[s]);
+	}
+}
+
+/* A column written with a narrow type, read with statistics and values as one of a wide type. */
+static void
+test_narrow_values(void)
+{
+	Oid			types[2] = {INT4OID, INT2OID};
+	TestTable  *table = table_make(types, 2);
+	MemorySink	sink;
+	MemorySource source;
+	FileReader *reader;
+	ColumnBuffer *buffer = ColumnBufferCreate(CurrentMemoryContext, NULL);
+	ColumnVector vector;
+	BlockColumnStats stats;
+	uint64		bytes_read = 0;
+	bool		pass = true;
+
+	table_fill(table, 5000, SHAPE_RANDOM, 0);
+	write_table(table, &sink, BF_COMPRESS_LZ4, 8192, 1, 1, NULL);
+	MemorySourceInit(&source, sink.data, sink.len);
+	reader = FileReaderOpen(&source.source, FILE_ID, 16384);
+	FileReaderColumnStats(reader, 0, 1, &stats);
+	FileReaderDecode(reader, 0, 1, buffer, &vector, &bytes_read);
+	for (int i = 0; i < reader->blocks[0].nrows; i++)
+	{
+		int64		value = DatumGetInt64(vector.values[i]);
+
+		pass &= value == DatumGetInt16(table->values[i][1]) &&
+			KeyCompare(KEYCLASS_INT, INT8OID, vector.values[i], INT8OID, stats.min.value) >= 0 &&
+			KeyCompare(KEYCLASS_INT, INT8OID, vector.values[i], INT8OID, stats.max.value) <= 0;
+	}
+	ShimOk(pass && DatumGetInt64(stats.min.value) < 0, "values and bounds of int2 are those of int8");
 	FileReaderClose(reader);
 	free(sink.data);
 }
@@ -1352,6 +1420,8 @@ main(void)
 	test_sizes();
 	WITH_CONTEXT(test_identity());
 	WITH_CONTEXT(test_columns());
+	WITH_CONTEXT(test_wider());
+	WITH_CONTEXT(test_narrow_values());
 	WITH_CONTEXT(test_storage());
 	WITH_CONTEXT(test_memory());
 	WITH_CONTEXT(test_wide());

@@ -531,10 +531,13 @@ TestRows(void)
 	copy = BucketSpecCopy(spec);
 	ShimOk(BucketSpecEqual(spec, copy), "a copy is equal");
 	copy->sort[2].flags = 0;
-	ShimOk(!BucketSpecEqual(spec, copy), "another direction is another spec");
+	ShimOk(!BucketSpecEqual(spec, copy) && !BucketSpecAlike(spec, copy), "another direction is another spec");
 	copy->sort[2].flags = spec->sort[2].flags;
 	copy->nbuckets = 32;
-	ShimOk(!BucketSpecEqual(spec, copy), "another number of buckets is another spec");
+	ShimOk(!BucketSpecEqual(spec, copy) && !BucketSpecAlike(spec, copy), "another number of buckets is another spec");
+	copy->nbuckets = spec->nbuckets;
+	copy->sort[1].typid = VARCHAROID;
+	ShimOk(!BucketSpecEqual(spec, copy) && BucketSpecAlike(spec, copy), "a type of the same class makes another spec, which is alike");
 
 	ShimOk(GreatestCommonDivisor(64, 48) == 16 && GreatestCommonDivisor(7, 64) == 1 &&
 		   GreatestCommonDivisor(64, 64) == 64 && GreatestCommonDivisor(12, 16) == 4, "greatest common divisor");

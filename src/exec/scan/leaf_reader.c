@@ -80,9 +80,6 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	leaf->touched = palloc0(leaf->nbuckets * sizeof(bool));
 	leaf->runs = palloc(Max(manifest->nruns, 1) * sizeof(int));
 	leaf->group_runs = palloc(Max(manifest->nruns, 1) * sizeof(int));
-	leaf->all_nulls = palloc(BF_BATCH_ROWS * sizeof(bool));
-	memset(leaf->all_nulls, true, BF_BATCH_ROWS * sizeof(bool));
-	leaf->zeros = palloc0(BF_BATCH_ROWS * sizeof(Datum));
 	leaf->scratch = ColumnScratchCreate(cxt);
 	for (int i = 0; i < lengthof(leaf->points); i++)
 		dlist_init(&leaf->points[i]);

@@ -9,6 +9,7 @@
 #include "format/row_types.h"
 #include "format/stats/stat_value.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 FileReader *
@@ -72,7 +73,24 @@ FileReaderColumnStats(FileReader *reader, int block, int col, BlockColumnStats *
 	}
 }
 
-/* A column of the file that the table has not, or with another type; NULL: there is none. */
+bool
+ColumnHoldsStored(Form_pg_attribute att, Oid typid, KeyClass keyclass, int16 typlen)
+{
+	Oid			base;
+
+	if (typid == att->atttypid)
+		return typlen == att->attlen;
+	base = getBaseType(att->atttypid);
+	if (keyclass != KeyClassOfType(base))
+		return false;
+
+	/* vectors hold integers of any width as int64 */
+	if (keyclass == KEYCLASS_INT)
+		return typlen <= att->attlen;
+	return (keyclass != KEYCLASS_NONE || typid == base) && typlen == att->attlen;
+}
+
+/* A column of the file that the table has not, or not for its values; NULL: there is none. */
 static const FileColumn *
 DifferentColumn(const FileReader *reader, TupleDesc desc)
 {
@@ -85,8 +103,8 @@ DifferentColumn(const FileReader *reader, TupleDesc desc)
 			return col;
 		att = TupleDescAttr(desc, col->attnum - 1);
 		if (!att->attisdropped &&
-			(att->atttypid != col->typid || att->attlen != col->typlen ||
-			 att->attbyval != col->typbyval || att->attalign != col->typalign))
+			(!ColumnHoldsStored(att, col->typid, col->keyclass, col->typlen) ||
+			 att->attbyval != col->typbyval || (!att->attbyval && att->attalign != col->typalign)))
 			return col;
 	}
 	return NULL;

@@ -45,9 +45,18 @@ extern void FileReaderClose(FileReader *reader);
 extern FileReader *FileReaderOpenKept(FileSource *source, uint64 file_id, Oid relid);
 
 /*
- * Raise an error unless the columns of the file still fit the table: same
- * type, and for nested row types the same shape as when the file was written.
- * Columns the table has and the file lacks are fine (they read as NULL).
+ * Are values that were stored with a type, whose base type is of that class,
+ * values of a column of a table as they come out of a file?  So are those of
+ * its own type, of one of its class that looks alike (varchar in a column of
+ * text), and integers in a column of wider ones.  What the typmod of the
+ * column says is not looked at: ALTER TABLE has done that.
+ */
+extern bool ColumnHoldsStored(Form_pg_attribute att, Oid typid, KeyClass keyclass, int16 typlen);
+
+/*
+ * Raise an error unless the columns of the file still fit the table, which
+ * holds what they stored, and for nested row types the same shape as when the
+ * file was written.  Columns the table has and the file lacks are fine.
  */
 extern void FileReaderCheckColumns(FileReader *reader, TupleDesc desc);
 

@@ -164,6 +164,16 @@ hash_varlena(const char *value)
 	return hash_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
+/* Hash of a value of a column as the builder has it. */
+static inline uint32
+hash_value(int typlen, bool typbyval, const char *data, Datum value)
+{
+	/* integers, or the bits of floats */
+	if (typbyval)
+		return mix(value);
+	return typlen == -1 ? hash_varlena(data + value) : hash_bytes(data + value, typlen);
+}
+
 /* Order of two values of a column as the builder has them. */
 static int
 compare_values(const FileColumn *col, Datum a, Datum b)
@@ -202,15 +212,21 @@ ColumnStatsAdd(ColumnStats *stats, const ColumnValues *values, const EncodedColu
 	if (encoded->has_minmax)
 		add_minmax(stats, col, encoded);
 	for (int i = 0; i < distinct->n; i++)
-	{
-		Datum		value = distinct->values[i];
+		add_hash(sketch, hash_value(col->typlen, col->typbyval, distinct->data, distinct->values[i]));
+}
 
-		/* integers, or the bits of floats */
-		if (col->typbyval)
-			add_hash(sketch, mix(value));
-		else if (col->typlen == -1)
-			add_hash(sketch, hash_varlena(distinct->data + value));
-		else
-			add_hash(sketch, hash_bytes(distinct->data + value, col->typlen));
+void
+ColumnSketchAddValue(ColumnSketch *sketch, int typlen, bool typbyval, Datum value)
+{
+	if (typbyval)
+		add_hash(sketch, hash_value(typlen, true, NULL, value));
+	else
+	{
+		size_t		len = typlen > 0 ? (size_t) typlen : VARSIZE_ANY(DatumGetPointer(value));
+		char	   *copy = palloc0(len + BF_SLACK);
+
+		memcpy(copy, DatumGetPointer(value), len);
+		add_hash(sketch, hash_value(typlen, false, copy, 0));
+		pfree(copy);
 	}
 }

@@ -45,6 +45,9 @@ extern void ColumnSketchInit(ColumnSketch *sketch);
 /* Add another sketch, as ColumnSketchRead returned it. */
 extern void ColumnSketchMerge(ColumnSketch *sketch, const uint32 *hashes, int n, uint64 below);
 
+/* Add one value, as vectors have it. */
+extern void ColumnSketchAddValue(ColumnSketch *sketch, int typlen, bool typbyval, Datum value);
+
 /*
  * The smallest hashes, ascending, at most max (<= SKETCH_HASHES) of them;
  * returns their number.  *below is set: all hashes below it are among them.

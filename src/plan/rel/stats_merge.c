@@ -6,13 +6,17 @@
 
 #include <math.h>
 
+#include "access/relation.h"
 #include "compat.h"
 #include "format/stats/column_summary.h"
+#include "format/stats/stat_value.h"
 #include "mb/pg_wchar.h"
 #include "plan/rel/stats_merge.h"
 #include "spec/collation.h"
+#include "storage/missing_catalog.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 /* about so many common values and bounds of all writes together are looked at */
 #define MERGE_VALUES 4096
@@ -108,11 +112,50 @@ AddValue(StatsMerge *merge, Datum value, double common, double stretch)
 	to->stretch = stretch;
 }
 
+/* What a column of a table holds in rows that are older; false: null. */
+static bool
+ReadMissing(Oid relid, AttrNumber attnum, Datum *value)
+{
+	/* whoever wants statistics has locked it */
+	Relation	rel = relation_open(relid, NoLock);
+	bool		found = MissingValueRead(rel, attnum, value);
+
+	relation_close(rel, NoLock);
+	return found;
+}
+
+/* Bytes of a value. */
+static Size
+ValueBytes(Oid typid, Datum value)
+{
+	int			typlen = get_typlen(typid);
+
+	return typlen > 0 ? (Size) typlen : VARSIZE_ANY(DatumGetPointer(value));
+}
+
+/* Add rows all of which have one value. */
+static void
+AddEqualRows(StatsMerge *merge, double rows, Datum value)
+{
+	int16		typlen;
+	bool		typbyval;
+
+	get_typlenbyval(merge->typid, &typlen, &typbyval);
+	merge->values += rows;
+	merge->bytes += rows * ValueBytes(merge->typid, value);
+	ColumnSketchAddValue(&merge->sketch, typlen, typbyval, value);
+	if (merge->keyclass != KEYCLASS_NONE && StatValueKept(merge->keyclass, value) &&
+		!(KeyClasses[merge->keyclass].text && VARSIZE_ANY_EXHDR(DatumGetPointer(value)) > BF_STAT_BYTES))
+		AddValue(merge, value, rows, 0);
+}
+
 void
-StatsMergeAdd(StatsMerge *merge, const ManifestStats *writes, int nwrites, AttrNumber attnum)
+StatsMergeAdd(StatsMerge *merge, Oid relid, const ManifestStats *writes, int nwrites, AttrNumber attnum)
 {
 	ColumnSummary *summary = palloc(sizeof(ColumnSummary));
 	int			most = Max(MERGE_VALUES / Max(nwrites, 1) / 2, 2);
+	double		older = 0;		/* rows of writes before the column was added */
+	Datum		missing;
 
 	for (int w = 0; w < nwrites; w++)
 	{
@@ -122,12 +165,8 @@ StatsMergeAdd(StatsMerge *merge, const ManifestStats *writes, int nwrites, AttrN
 
 		if (!SummaryFind(writes[w].data, writes[w].len, attnum, summary))
 		{
-			/* a column added since is null in all rows */
 			if (SummaryIsComplete(writes[w].data, writes[w].len))
-			{
-				merge->rows += rows;
-				merge->nulls += rows;
-			}
+				older += rows;
 			continue;
 		}
 		if (summary->keyclass != merge->keyclass)
@@ -154,23 +193,39 @@ StatsMergeAdd(StatsMerge *merge, const ManifestStats *writes, int nwrites, AttrN
 		}
 	}
 	pfree(summary);
+	merge->rows += older;
+	if (older > 0 && ReadMissing(relid, attnum, &missing))
+		AddEqualRows(merge, older, missing);
+	else
+		merge->nulls += older;
 }
 
 int
-StatsMergeWidth(const ManifestStats *writes, int nwrites, AttrNumber attnum)
+StatsMergeWidth(Oid relid, const ManifestStats *writes, int nwrites, AttrNumber attnum)
 {
 	ColumnSummary *summary = palloc(sizeof(ColumnSummary));
+	double		older = 0;
 	double		values = 0;
 	double		bytes = 0;
+	Datum		missing;
 
 	for (int w = 0; w < nwrites; w++)
 	{
 		if (!SummaryFind(writes[w].data, writes[w].len, attnum, summary))
+		{
+			if (SummaryIsComplete(writes[w].data, writes[w].len))
+				older += writes[w].rows;
 			continue;
+		}
 		values += summary->values;
 		bytes += summary->bytes;
 	}
 	pfree(summary);
+	if (older > 0 && ReadMissing(relid, attnum, &missing))
+	{
+		values += older;
+		bytes += older * ValueBytes(getBaseType(get_atttype(relid, attnum)), missing);
+	}
 	return values > 0 ? (int) Min(rint(bytes / values), (double) (1 << 30)) : 0;
 }
 

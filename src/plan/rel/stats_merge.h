@@ -28,7 +28,9 @@ typedef struct StatsMerge StatsMerge;
 
 /* For a column of this base type and collation; memory is the current context's. */
 extern StatsMerge *StatsMergeBegin(Oid typid, Oid collation);
-extern void StatsMergeAdd(StatsMerge *merge, const ManifestStats *writes, int nwrites, AttrNumber attnum);
+
+/* Add what is known of a column of a table, which is locked. */
+extern void StatsMergeAdd(StatsMerge *merge, Oid relid, const ManifestStats *writes, int nwrites, AttrNumber attnum);
 
 /* False when no write had a summary.  Values live as long as the summaries and the context. */
 extern bool StatsMergeEnd(StatsMerge *merge, MergedStats *result);
@@ -39,6 +41,6 @@ extern void StatsMergeSummary(StatsMerge *merge, AttrNumber attnum, const Summar
 extern void StatsMergeFree(StatsMerge *merge);
 
 /* Mean width of the values of a column; 0 when it is not known. */
-extern int	StatsMergeWidth(const ManifestStats *writes, int nwrites, AttrNumber attnum);
+extern int	StatsMergeWidth(Oid relid, const ManifestStats *writes, int nwrites, AttrNumber attnum);
 
 #endif							/* BF_STATS_MERGE_H */

@@ -100,7 +100,7 @@ TableStatsSetWidths(RelOptInfo *rel, Oid relid, const TableStats *stats)
 		if (!IsA(var, Var) || var->varno != rel->relid || var->varattno <= 0 ||
 			get_typlen(var->vartype) > 0 || IsAnalyzed(relid, var->varattno, false))
 			continue;
-		average = StatsMergeWidth(stats->writes, stats->nwrites, var->varattno);
+		average = StatsMergeWidth(relid, stats->writes, stats->nwrites, var->varattno);
 		width = &rel->attr_widths[var->varattno - rel->min_attr];
 		if (average > 0)
 		{
@@ -113,6 +113,7 @@ TableStatsSetWidths(RelOptInfo *rel, Oid relid, const TableStats *stats)
 /* A source of summaries: a table and the number its column has there. */
 typedef struct StatsSource
 {
+	Oid			relid;
 	TableStats *stats;
 	AttrNumber	attnum;
 } StatsSource;
@@ -134,6 +135,7 @@ FindSources(PlannerInfo *root, Index varno, AttrNumber attnum, List **sources)
 	{
 		StatsSource *source = palloc(sizeof(StatsSource));
 
+		source->relid = root->simple_rte_array[varno]->relid;
 		source->stats = &info->stats;
 		source->attnum = attnum;
 		*sources = lappend(*sources, source);
@@ -245,7 +247,7 @@ MakeTuple(const RangeTblEntry *rte, AttrNumber attnum, List *sources)
 	{
 		const StatsSource *source = lfirst(lc);
 
-		StatsMergeAdd(merge, source->stats->writes, source->stats->nwrites, source->attnum);
+		StatsMergeAdd(merge, source->relid, source->stats->writes, source->stats->nwrites, source->attnum);
 	}
 	if (StatsMergeEnd(merge, &merged))
 		tuple = FormTuple(rte->relid, attnum, rte->inh, typid, collation, &merged);

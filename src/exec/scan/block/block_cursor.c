@@ -98,8 +98,12 @@ LeafFileGet(LeafReader *leaf, int fileno)
 	FileReaderCheckColumns(file->reader, desc);
 	file->filecols = palloc(leaf->ncols * sizeof(int));
 	for (int i = 0; i < leaf->ncols; i++)
+	{
 		file->filecols[i] = leaf->attnums[i] < 0 ? FILECOL_ROW_ID :
 			FileReaderFindColumn(file->reader, leaf->attnums[i]);
+		if (file->filecols[i] == FILECOL_ABSENT)
+			AbsentColumnsFind(leaf);
+	}
 	file->first_number = mf->first_number;
 	if (mf->deletes != NULL)
 		file->deleted = DeletedRows(mf->deletes, RelationGetRelid(leaf->rel), mf->rows);
@@ -189,11 +193,7 @@ LoadBlockColumn(Batch *batch, int col)
 	if (filecol == FILECOL_ROW_ID)
 		BlockRowIds(block->file, block->blockno, NULL, batch->nrows, &block->ids, leaf->cxt, &batch->cols[col]);
 	else if (filecol == FILECOL_ABSENT)
-	{
-		/* the column was added after the file was written */
-		batch->cols[col].values = leaf->zeros;
-		batch->cols[col].nulls = leaf->all_nulls;
-	}
+		AbsentColumnVector(leaf, col, &batch->cols[col]);
 	else
 	{
 		if (block->buffers[col] == NULL)
@@ -213,6 +213,8 @@ LoadBlockScaled(Batch *batch, int col, ScaledColumn *scaled)
 	LeafReader *leaf = block->leaf;
 	int			filecol = block->file->filecols[col];
 
+	if (filecol == FILECOL_ABSENT)
+		return AbsentColumnScaled(leaf, col, scaled);
 	if (filecol < 0)
 		return false;
 	if (block->scaled == NULL)

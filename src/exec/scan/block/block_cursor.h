@@ -23,6 +23,7 @@
 #define FILECOL_ROW_ID (-2)
 
 typedef struct RowIds RowIds;
+typedef struct AbsentColumn AbsentColumn;
 
 /* A file of the manifest, open. */
 typedef struct LeafFile
@@ -102,7 +103,8 @@ struct LeafReader
 	bool	   *touched;		/* per bucket of that count: a block of it was read */
 	struct RunIndex *run_index;	/* runs by bucket; NULL: not made */
 	int		   *group_runs;		/* of a group that was asked for */
-	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for absent columns */
+	AbsentColumn *absent;		/* per column, for files that lack it; NULL: none did so far */
+	bool	   *all_nulls;		/* BF_BATCH_ROWS of true, for those that are null; NULL: not needed yet */
 	Datum	   *zeros;
 
 	/* the unit being read */
@@ -191,6 +193,22 @@ extern void BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno);
  */
 extern void BlockApplyQuals(LeafReader *leaf, BlockCursor *cursor, Batch *batch,
 							uint16 *selection, uint64 done);
+
+/*
+ * absent_column.c
+ */
+
+/* Find out what the columns hold in files that lack them; once for a reader. */
+extern void AbsentColumnsFind(LeafReader *leaf);
+
+/* Such a column as a vector of as many rows as a block may have. */
+extern void AbsentColumnVector(LeafReader *leaf, int col, ColumnVector *vector);
+
+/* The same of numerics as integers; false if it is not such a column. */
+extern bool AbsentColumnScaled(LeafReader *leaf, int col, ScaledColumn *scaled);
+
+/* What statistics would say of it in a block. */
+extern void AbsentColumnStats(LeafReader *leaf, int col, int nrows, BlockColumnStats *stats);
 
 /*
  * block_rows.c

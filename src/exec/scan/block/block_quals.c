@@ -31,10 +31,10 @@ QualCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno, const LeafQual *
 		}
 		return true;
 	}
-	/* all rows are NULL in files older than the column */
-	if (filecol < 0)
-		return qual->op != LEAF_ISNULL;
-	FileReaderColumnStats(reader, blockno, filecol, &stats);
+	if (filecol == FILECOL_ABSENT)
+		AbsentColumnStats(leaf, col, nrows, &stats);
+	else
+		FileReaderColumnStats(reader, blockno, filecol, &stats);
 	switch (qual->op)
 	{
 		case LEAF_EQ:

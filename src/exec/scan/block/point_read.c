@@ -191,9 +191,7 @@ LoadPointColumn(Batch *batch, int col)
 	}
 	if (found->file->filecols[col] == FILECOL_ABSENT)
 	{
-		/* the column was added after the file was written */
-		batch->cols[col].values = leaf->zeros;
-		batch->cols[col].nulls = leaf->all_nulls;
+		AbsentColumnVector(leaf, col, &batch->cols[col]);
 		batch->loaded[col] = true;
 		return;
 	}

@@ -22,6 +22,7 @@
 #include "exec/scan/merge/run_merge.h"
 #include "exec/scan/merge/merge_window.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -219,6 +220,7 @@ static MergeState *
 GetMergeState(LeafReader *leaf)
 {
 	MergeState *merge = leaf->merge;
+	TupleDesc	desc = RelationGetDescr(leaf->rel);
 	MemoryContext old;
 	BucketSpec *spec = leaf->manifest->specs[leaf->manifest->files[leaf->manifest->runs[leaf->runs[0]].file].spec];
 
@@ -236,7 +238,8 @@ GetMergeState(LeafReader *leaf)
 	{
 		leaf->keycols[k] = LeafColumn(leaf, spec->sort[k].attnum);
 		leaf->keyclasses[k] = spec->sort[k].keyclass;
-		leaf->keytypes[k] = spec->sort[k].typid;
+		/* as the table has it now: a file may have been written with a narrower one */
+		leaf->keytypes[k] = getBaseType(TupleDescAttr(desc, spec->sort[k].attnum - 1)->atttypid);
 		if (spec->sort[k].flags != 0 && merge->flags == NULL)
 			merge->flags = palloc0(leaf->nkeys * sizeof(uint8));
 		if (merge->flags != NULL)
