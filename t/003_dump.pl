@@ -62,6 +62,13 @@ run_plain('a', q{
 	DELETE FROM app."Odd Name" WHERE a % 10 = 5;
 	DELETE FROM app.events WHERE user_id % 4 = 0;
 	UPDATE app.orders SET note = 'late' WHERE customer = 12;
+	ALTER FOREIGN TABLE app.orders ADD source text DEFAULT 'shop' NOT NULL, ADD seen timestamptz DEFAULT now(), ADD rank numeric(6,2) DEFAULT 2.50;
+	ALTER FOREIGN TABLE app.orders ALTER source SET DEFAULT 'phone', ALTER customer TYPE bigint, ALTER rank TYPE numeric(8,2);
+	INSERT INTO app.orders (customer, day) SELECT i % 500, '2022-01-01' FROM generate_series(1, 500) i;
+	ALTER FOREIGN TABLE app."Odd Name" ADD bits smallint DEFAULT -5, ADD last text DEFAULT 'gone';
+	ALTER FOREIGN TABLE app."Odd Name" ALTER bits TYPE int, DROP COLUMN last;
+	ALTER TABLE app.events ADD kind text DEFAULT 'old';
+	INSERT INTO app.events VALUES (1, '2020-01-02', 'v', 'new');
 });
 
 my $rows = q{
@@ -96,6 +103,9 @@ is($node->safe_psql('b', 'SELECT count(*) FROM bucketfdw.verify()'), '0', 'resto
 my $deleted = 'SELECT sum(deleted_rows) FROM bucketfdw.tables';
 cmp_ok($node->safe_psql('a', $deleted), '>', 700, 'rows were deleted');
 is($node->safe_psql('b', $deleted), '0', 'none of which were restored');
+is($node->safe_psql($_, q{SELECT count(DISTINCT source), bool_and((source = 'phone') = (day = '2022-01-01')) FROM app.orders}), '2|t',
+	"$_: older rows have the default of then") for 'a', 'b';
+is($node->safe_psql('b', 'SELECT count(*) FROM bucketfdw.missing_values'), '0', 'and restored they need no help');
 
 # the whole database, custom format, as superuser; and a second generation
 my $custom = $node->basedir . '/a.dump';

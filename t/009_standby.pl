@@ -74,6 +74,21 @@ like($err, qr/during recovery|read-only/, 'no cleanup on a standby');
 ($ret, $out, $err) = $first->psql('postgres', q{CALL bucketfdw.compact('t1')});
 like($err, qr/cannot execute bucketfdw.compact\(\) during recovery/, 'no compaction on a standby');
 
+# columns that change while the table has rows
+my $altered = 'SELECT c, count(*), max(k), min(v) FROM altered GROUP BY c ORDER BY c';
+$node->safe_psql('postgres', q{
+	CREATE FOREIGN TABLE altered (k int, v varchar(5)) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
+	INSERT INTO altered SELECT i, 'v' FROM generate_series(1, 5000) i;
+	INSERT INTO altered VALUES (1, 'line');
+});
+$node->wait_for_catchup($first);
+is($first->safe_psql('postgres', 'SELECT count(*), max(k) FROM altered'), '5001|5000', 'before columns change');
+$node->safe_psql('postgres', $_) for q{ALTER FOREIGN TABLE altered ADD c text DEFAULT 'older'}, 'ALTER FOREIGN TABLE altered ALTER k TYPE bigint, ALTER v TYPE text',
+	q{INSERT INTO altered VALUES (5000000000, 'longer', 'newer')};
+$node->wait_for_catchup($first);
+is($first->safe_psql('postgres', $altered), "newer|1|5000000000|longer\nolder|5001|5000|line", 'after columns have changed');
+$node->safe_psql('postgres', 'DROP FOREIGN TABLE altered');
+
 # another one while four loads run
 $node->safe_psql('postgres', 'TRUNCATE t1, t2, journal');
 my @loads = map { background($node, "load$_", "CALL load_on('t$_', 2000)") } 1 .. 4;

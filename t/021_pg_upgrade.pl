@@ -44,7 +44,7 @@ sub new_node
 	return $node;
 }
 
-my $answer = q{SELECT count(*), sum(k), md5(string_agg(v, '' ORDER BY k)) FROM t};
+my $answer = q{SELECT count(*), sum(k), md5(string_agg(v, '' ORDER BY k)), min(c), max(c), min(m), max(m) FROM t};
 
 # Upgrade a cluster of an installation (undef: this one).  first: what becomes of the step at first.
 sub upgrade
@@ -71,6 +71,9 @@ sub upgrade
 			CREATE FOREIGN TABLE t (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '4');
 			INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 20000) i;
 			INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 100) i;
+			CREATE TYPE mood AS ENUM ('sad', 'glad');
+			ALTER FOREIGN TABLE t ADD gone int DEFAULT 1, ADD c text DEFAULT 'older', ADD m mood DEFAULT 'glad';
+			ALTER FOREIGN TABLE t DROP gone, ALTER k TYPE bigint;
 		});
 		$old->safe_psql($db, q{SET default_tablespace = space; CREATE TABLE h (k int);
 			CREATE FOREIGN TABLE elsewhere (k int) SERVER bucketfdw OPTIONS (bucket_by 'k');
@@ -111,7 +114,7 @@ sub upgrade
 		is($new->safe_psql($db, $answer), $rows{$db}, "$name: $db has its rows");
 		is($new->safe_psql($db, 'SELECT count(*) FROM elsewhere'), '1000', "$name: $db, and those of the tablespace") if $space;
 		is($new->safe_psql($db, 'SELECT count(*) FROM bucketfdw.verify()'), '0', "$name: $db is sound");
-		is($new->safe_psql($db, 'INSERT INTO t VALUES (0, NULL); SELECT bucketfdw.cleanup(); SELECT count(*) FROM t'), "0\n20101",
+		is($new->safe_psql($db, 'INSERT INTO t VALUES (5000000000, NULL); SELECT bucketfdw.cleanup(); SELECT count(*) FROM t'), "0\n20101",
 			"$name: $db takes rows");
 	}
 	$new->stop;
