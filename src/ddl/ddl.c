@@ -256,7 +256,7 @@ ConstraintAdded(Relation rel, const CollectedATSubcmd *sub)
 	if (conname != NULL && IsCheckConstraint(conoid))
 		CheckConstraintHolds(rel, conname);
 	else
-		CheckNotNullColumns(rel);
+		CheckNotNullColumns(rel, NULL);
 }
 
 /* Is the default of a column set by the command itself, after it was added? */
@@ -289,14 +289,14 @@ AddColumnDone(const CollectedCommand *command, Relation rel, const CollectedATSu
 	if (attnum == 0)
 	{
 		/* virtual: computed from what is stored */
-		CheckNotNullColumns(rel);
+		CheckNotNullColumns(rel, colname);
 		return;
 	}
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	if (RelationGetRelid(rel) != command->d.alterTable.objectId && att->attislocal)
 	{
 		/* the parent's column is one with the table's own, which stays what it is */
-		CheckNotNullColumns(rel);
+		CheckNotNullColumns(rel, colname);
 		return;
 	}
 	if (att->attinhcount > 1 && build_column_default(rel, attnum) != NULL)
@@ -342,7 +342,7 @@ SetExpressionDone(Relation rel, const char *colname)
 				 errhint("Create another table with the expression and fill it with INSERT ... SELECT from this one; or TRUNCATE this one first.")));
 
 	/* virtual: it may be null now */
-	CheckNotNullColumns(rel);
+	CheckNotNullColumns(rel, colname);
 }
 
 /*
@@ -387,7 +387,7 @@ SubcommandDone(const CollectedCommand *command, Relation rel, const CollectedATS
 
 		case AT_SetNotNull:
 			if (HasRows(relid))
-				CheckNotNullColumns(rel);
+				CheckNotNullColumns(rel, cmd->name);
 			break;
 
 		case AT_AddConstraint:
@@ -403,7 +403,7 @@ SubcommandDone(const CollectedCommand *command, Relation rel, const CollectedATS
 				CheckNotDefaultPartition(rel);
 				if (HasRows(relid))
 				{
-					CheckNotNullColumns(rel);
+					CheckNotNullColumns(rel, NULL);
 					CheckPartitionBound(rel);
 				}
 			}

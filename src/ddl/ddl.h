@@ -14,8 +14,8 @@ extern void TableOptionsWrite(Oid relid, List *options);
 /* true if any row, seen with the latest snapshot, makes a boolean expression (SQL text) false. */
 extern bool AnyRowViolates(Relation rel, const char *expr);
 
-/* Error if a column that is NOT NULL has a null, with core's text and code. */
-extern void CheckNotNullColumns(Relation rel);
+/* Error if a column that is NOT NULL, that of a name or (NULL) any, has a null, with core's text and code. */
+extern void CheckNotNullColumns(Relation rel, const char *colname);
 
 /* Error if rows violate a validated CHECK constraint of that name, if the table has it. */
 extern void CheckConstraintHolds(Relation rel, const char *conname);

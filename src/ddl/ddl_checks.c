@@ -60,7 +60,7 @@ HasNoNulls(const char *column)
 }
 
 void
-CheckNotNullColumns(Relation rel)
+CheckNotNullColumns(Relation rel, const char *colname)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	List	   *attnums = NIL;
@@ -72,7 +72,8 @@ CheckNotNullColumns(Relation rel)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-		if (att->attisdropped || !BfColumnNotNull(desc, i))
+		if (att->attisdropped || !BfColumnNotNull(desc, i) ||
+			(colname != NULL && strcmp(NameStr(att->attname), colname) != 0))
 			continue;
 		appendStringInfo(&all, "%s%s", attnums ? " AND " : "", HasNoNulls(NameStr(att->attname)));
 		attnums = lappend_int(attnums, att->attnum);
