@@ -32,7 +32,7 @@ import subprocess
 import sys
 
 DOCUMENTS = ["README.md", "docs/clients.md", "docs/from-spark.md", "docs/operations.md", "docs/plans.md", "docs/reference.md",
-             "docs/why-not.md", "test/docs/reasons.md"]
+             "docs/what-do-i-do-when.md", "docs/why-not.md", "test/docs/reasons.md"]
 ONLY_BUCKETS = "".join("SET LOCAL enable_%s = off;\n" % name for name in
                        ("hashjoin", "mergejoin", "nestloop", "hashagg", "sort"))
 
