@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
+#include "load/load.h"
 #include "storage/catalog.h"
 #include "upkeep/due.h"
 #include "utils/array.h"
@@ -146,7 +147,8 @@ bucketfdw_table_state(PG_FUNCTION_ARGS)
 	values[n++] = Int64GetDatum(due.manifest->raw_bytes + due.inlined.bytes);
 	values[n++] = ObjectIdGetDatum(TablespaceOid(due.tablespace));
 	values[n++] = Int32GetDatum(due.max_runs);
-	values[n++] = Int64GetDatum(due.manifest->deleted + due.inlined.deleted);
+	values[n++] = Int64GetDatum(due.manifest->deleted + due.inlined.deleted +
+								LoadWaitingDeletes(relid, GetActiveSnapshot()));
 	nulls[n] = last_write == 0;
 	values[n++] = TimestampTzGetDatum(last_write);
 	nulls[n] = last_compaction == 0;

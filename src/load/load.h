@@ -55,6 +55,9 @@ extern Manifest *LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats
 /* How many more rows the snapshot sees of a table, for what waits, than without: less, if more are deleted. */
 extern int64 LoadWaitingRows(Oid relid, Snapshot snapshot);
 
+/* How many of them are deleted by what waits. */
+extern int64 LoadWaitingDeletes(Oid relid, Snapshot snapshot);
+
 /*
  * All rows of a command (a statement, COPY, create_table_as) have come: if
  * there are many, or always, they are sealed now, so that the time and the

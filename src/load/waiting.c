@@ -179,11 +179,18 @@ LoadManifestSizes(Oid relid, Snapshot snapshot, bool with_stats)
 }
 
 int64
+LoadWaitingDeletes(Oid relid, Snapshot snapshot)
+{
+	Manifest	sizes = {.relid = relid};
+
+	return PendingDeletesApply(&sizes, SeenBefore(snapshot));
+}
+
+int64
 LoadWaitingRows(Oid relid, Snapshot snapshot)
 {
 	CommandId	before = SeenBefore(snapshot);
-	Manifest	sizes = {.relid = relid};
-	int64		rows = -PendingDeletesApply(&sizes, before);
+	int64		rows = -LoadWaitingDeletes(relid, snapshot);
 	ListCell   *lc;
 
 	foreach(lc, SeenSets(relid, before))

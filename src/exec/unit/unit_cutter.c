@@ -414,6 +414,7 @@ List *
 UnitCutterCut(UnitCutter *cutter, int ngroups, int group, int64 rows, int64 limit)
 {
 	CutGroup	cut = {.cutter = cutter,.group = group,.limit = limit};
+	int64		stored = 0;
 	ListCell   *lc;
 
 	cut.tallies = palloc(list_length(cutter->sources) * sizeof(OwnerTally));
@@ -425,6 +426,14 @@ UnitCutterCut(UnitCutter *cutter, int ngroups, int group, int64 rows, int64 limi
 
 		for (int r = 0; r < nruns; r++)
 			run.source->ops->visit_run(run.source->table, runs[r], AddBlocks, &run);
+	}
+	/* blocks have deleted rows besides, which are read, too: parts become so much larger, not more */
+	for (int i = 0; i < cut.nentries; i++)
+		stored += cut.entries[i].rows;
+	if (stored > rows)
+	{
+		cut.limit = (int64) Min((double) limit * stored / rows, MAX_WORK);
+		rows = stored;
 	}
 	if (cut.nentries > 1)
 		qsort(cut.entries, cut.nentries, sizeof(CutEntry), CompareEntries);
