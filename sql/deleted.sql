@@ -4,9 +4,9 @@ SET client_min_messages = warning;
 CREATE SCHEMA deleted;
 SET search_path = deleted, public;
 
--- Of these queries those that go wrong, with their plans as they come and forced into workers.
+-- Of these queries those that go wrong: with plans as they come, and forced into workers that share small units.
 CREATE TABLE queries (query text);
-CREATE FUNCTION wrong() RETURNS SETOF text LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
+CREATE FUNCTION wrong(workers boolean DEFAULT false) RETURNS SETOF text LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
 	q text;
 	said text;
@@ -16,18 +16,21 @@ BEGIN
 		IF said NOT LIKE 'same%' THEN
 			RETURN NEXT q || ': ' || said;
 		END IF;
+		CONTINUE WHEN NOT workers;
 		PERFORM set_config('max_parallel_workers_per_gather', '2', true), set_config('parallel_setup_cost', '0', true),
-			set_config('parallel_tuple_cost', '0', true), set_config('min_parallel_table_scan_size', '0', true);
+			set_config('parallel_tuple_cost', '0', true), set_config('min_parallel_table_scan_size', '0', true),
+			set_config('bucketfdw.debug_unit_rows', '60', true);
 		IF answer(q) IS DISTINCT FROM answer(regexp_replace(q, '(\w)_b\M', '\1_h', 'g')) THEN
 			RETURN NEXT q || ': WRONG in parallel';
 		END IF;
 		PERFORM set_config('max_parallel_workers_per_gather', '0', true), set_config('parallel_setup_cost', '1000', true),
-			set_config('parallel_tuple_cost', '0.1', true), set_config('min_parallel_table_scan_size', '1024', true);
+			set_config('parallel_tuple_cost', '0.1', true), set_config('min_parallel_table_scan_size', '1024', true),
+			set_config('bucketfdw.debug_unit_rows', '0', true);
 	END LOOP;
 END
 $$;
 -- Delete from a bucketed table and its copy, and ask all queries.
-CREATE FUNCTION gone(tab text, where_clause text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION gone(tab text, where_clause text, workers boolean DEFAULT false) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	n bigint;
 	m bigint;
@@ -37,7 +40,7 @@ BEGIN
 	EXECUTE format('DELETE FROM %s_h WHERE %s', tab, where_clause);
 	GET DIAGNOSTICS m = ROW_COUNT;
 	RETURN NEXT format('%s rows deleted%s', n, CASE WHEN n <> m THEN format(', of the heap %s', m) END);
-	RETURN QUERY SELECT * FROM wrong();
+	RETURN QUERY SELECT * FROM wrong(workers);
 	RETURN QUERY SELECT concat_ws(': ', file, problem, detail) FROM bucketfdw.verify((tab || '_b')::regclass);
 END
 $$;
@@ -59,7 +62,15 @@ SET bucketfdw.inline_limit = 0;
 INSERT INTO c_b SELECT i, 'region ' || i % 5, i / 4.0 FROM generate_series(1, 350) i;
 RESET bucketfdw.inline_limit;
 CREATE TABLE c_h AS SELECT * FROM c_b;
-ANALYZE o_h, c_h;
+-- p: two partitions in buckets, one that is not; x: neither bucketed nor changed
+CREATE TABLE p_b (c int, d int, v int) PARTITION BY RANGE (d);
+CREATE FOREIGN TABLE p_1 PARTITION OF p_b FOR VALUES FROM (0) TO (100) SERVER bucketfdw OPTIONS (bucket_by 'c', buckets '2');
+CREATE FOREIGN TABLE p_2 PARTITION OF p_b FOR VALUES FROM (100) TO (200) SERVER bucketfdw OPTIONS (bucket_by 'c', buckets '4', block_rows '30');
+CREATE TABLE p_3 PARTITION OF p_b FOR VALUES FROM (200) TO (300);
+INSERT INTO p_b SELECT i % 200, i % 300, i FROM generate_series(1, 900) i;
+CREATE TABLE p_h AS SELECT * FROM p_b;
+CREATE TABLE x AS SELECT i % 250 AS x, i AS y FROM generate_series(1, 500) i;
+ANALYZE o_h, c_h, p_h, x;
 
 INSERT INTO queries VALUES
 	('SELECT count(*) FROM o_b'),
@@ -101,14 +112,19 @@ INSERT INTO queries VALUES
 	('SELECT count(*) FROM o_b a JOIN o_b b USING (c) JOIN c_b USING (c)'),
 	('SELECT c_b.c, s.o FROM c_b CROSS JOIN LATERAL (SELECT o FROM o_b WHERE o_b.c = c_b.c ORDER BY o DESC LIMIT 2) s'),
 	('SELECT c, (SELECT count(*) FROM o_b WHERE o_b.c = c_b.c) FROM c_b'),
-	('SELECT count(*) FROM (VALUES (7), (8), (100), (299)) v (c) JOIN o_b USING (c)');
+	('SELECT count(*) FROM (VALUES (7), (8), (100), (299)) v (c) JOIN o_b USING (c)'),
+	('SELECT count(*), sum(amount), sum(y) FROM x JOIN o_b ON x = c'),
+	('SELECT count(*), sum(f) FROM x RIGHT JOIN c_b ON x = c'),
+	('SELECT count(*), sum(f), sum(amount) FROM o_b JOIN c_b ON o_b.o = c_b.c'),
+	('SELECT count(*), sum(v), sum(amount) FROM p_b JOIN o_b USING (c)'),
+	('SELECT c, count(*), sum(v) FROM p_b GROUP BY c'),
+	('SELECT * FROM p_b WHERE c IN (3, 4, 100)'),
+	('SELECT count(*) FROM p_b a FULL JOIN c_b b USING (c)');
 SELECT * FROM wrong();
-
-SELECT * FROM gone('o', 'false');
 -- one row of each run, and one inline
 SELECT * FROM gone('o', 'o IN (2, 1502, 3002, 3602)');
 -- some
-SELECT * FROM gone('o', 'o % 10 = 3');
+SELECT * FROM gone('o', 'o % 10 = 3', true);
 SELECT max_runs, rows = (SELECT count(*) FROM o_h), deleted_rows FROM bucketfdw.tables WHERE relid = 'o_b'::regclass;
 SELECT sum(rows) = (SELECT count(*) FROM o_h WHERE o <= 3600), sum(deleted_rows) FROM bucketfdw.files WHERE relid = 'o_b'::regclass;
 SELECT sum(rows) = (SELECT count(*) FROM o_h) FROM bucketfdw.bucket_stats('o_b');
@@ -117,16 +133,18 @@ SELECT * FROM gone('o', 'c IN (0, 1, 298, 299, 399)');
 SELECT * FROM gone('o', 'c IS NULL');
 SELECT * FROM gone('o', 'c = 7 AND o > 3200');
 -- blocks of key 7 alone
-SELECT * FROM gone('o', 'c = 7');
+SELECT * FROM gone('o', 'c = 7', true);
+SELECT * FROM gone('p', 'v % 4 = 0 OR c BETWEEN 50 AND 70');
+SELECT * FROM gone('p', 'd BETWEEN 90 AND 130 OR d > 250', true);
 -- keys on either side of a join, also all that only one side has
 SELECT * FROM gone('c', 'c % 7 = 0');
-SELECT * FROM gone('c', 'c > 300');
+SELECT * FROM gone('c', 'c > 300', true);
 -- most of the rows, then whole buckets, a whole write, all that is inline
-SELECT * FROM gone('o', 'o % 10 <> 4 AND c % 3 > 0');
+SELECT * FROM gone('o', 'o % 10 <> 4 AND c % 3 > 0', true);
 SELECT * FROM gone('o', 'bucketfdw.bucket_id(4, c) IN (0, 2)');
 SELECT * FROM gone('c', 'bucketfdw.bucket_id(8, c) IN (1, 2, 5, 6)');
 SELECT * FROM gone('o', 'o > 3600');
-SELECT * FROM gone('o', 'o BETWEEN 1501 AND 3000');
+SELECT * FROM gone('o', 'o BETWEEN 1501 AND 3000', true);
 
 -- statistics count rows that are there
 ANALYZE o_b, c_b, o_h, c_h;
@@ -147,7 +165,7 @@ SELECT * FROM wrong();
 SELECT files, rows, deleted_rows FROM bucketfdw.tables WHERE relid = 'o_b'::regclass;
 INSERT INTO o_b SELECT i % 300, i, 1.5, date '2026-03-01', 'new' FROM generate_series(1, 700) i;
 INSERT INTO o_h SELECT i % 300, i, 1.5, date '2026-03-01', 'new' FROM generate_series(1, 700) i;
-SELECT * FROM gone('o', 'o % 2 = 0');
+SELECT * FROM gone('o', 'o % 2 = 0', true);
 
 -- one bucket, so that a row's number in the file is its key: so many of 8192 numbers are kept as numbers, ranges or bits
 TRUNCATE queries;
@@ -170,10 +188,10 @@ SELECT * FROM gone('n', 'k IN (8192 * 1 + 77, 8192 * 2 - 1)');
 SELECT * FROM gone('n', 'k / 8192 = 2 AND k % 8192 <= 510 * 3 AND k % 3 = 8192 * 2 % 3');
 SELECT * FROM gone('n', 'k / 8192 = 3 AND k % 8192 % 16 = 5');
 SELECT * FROM gone('n', 'k / 8192 = 4 AND k % 8192 % 15 = 5');
-SELECT * FROM gone('n', 'k / 8192 = 5 AND k % 8192 >= 1');
+SELECT * FROM gone('n', 'k / 8192 = 5 AND k % 8192 >= 1', true);
 SELECT * FROM gone('n', 'k BETWEEN 8000 AND 8192');
 SELECT * FROM gone('n', 'k / 8192 = 0');
-SELECT * FROM gone('n', 'k % 2 = 1');
+SELECT * FROM gone('n', 'k % 2 = 1', true);
 SELECT files, rows = (SELECT count(*) FROM n_h), deleted_rows = 50000 - rows AS deleted FROM bucketfdw.tables WHERE relid = 'n_b'::regclass;
 
 -- rows that are deleted are none that a filter removes
@@ -250,8 +268,17 @@ INSERT INTO queries VALUES
 	('SELECT count(*), sum(v) FROM r_b');
 CREATE TABLE f_h AS SELECT * FROM f_b;
 SELECT * FROM gone('r', 'v / 100 % 3 = 0');
-SELECT * FROM gone('r', 'k % 4 = 1');
+SELECT * FROM gone('r', 'k % 4 = 1', true);
+-- what identifies rows goes through merges and temporary stores
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+SET enable_mergejoin = off;
+SELECT nodes('DELETE FROM r_b WHERE k IN (SELECT k FROM f_b WHERE v % 7 = 0)');
+SELECT * FROM gone('r', 'k IN (SELECT k FROM f_b WHERE v % 7 = 0)');
+RESET enable_hashjoin;
+RESET enable_nestloop;
+RESET enable_mergejoin;
 SELECT * FROM gone('r', 'v % 100 > 6 AND v / 100 < 250');
-SELECT * FROM gone('r', 'v / 100 BETWEEN 10 AND 290');
+SELECT * FROM gone('r', 'v / 100 BETWEEN 10 AND 290', true);
 
 DROP SCHEMA deleted CASCADE;

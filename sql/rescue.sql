@@ -113,7 +113,8 @@ ROLLBACK;
 
 -- what a constraint says is true of all rows
 SELECT error_of('ALTER FOREIGN TABLE t_b ADD CHECK (load > 0)') ~ 'missing|damaged|invalid page' AS refused;
-SELECT error_of('ALTER FOREIGN TABLE t_b ALTER k SET NOT NULL');
+-- which file is read first depends on where its row in the catalog is
+SELECT regexp_replace(error_of('ALTER FOREIGN TABLE t_b ALTER k SET NOT NULL'), 'block \d+', 'block N') AS error_of;
 
 -- for superusers
 CREATE ROLE regress_rescue;

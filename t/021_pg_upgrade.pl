@@ -74,6 +74,7 @@ sub upgrade
 			CREATE TYPE mood AS ENUM ('sad', 'glad');
 			ALTER FOREIGN TABLE t ADD gone int DEFAULT 1, ADD c text DEFAULT 'older', ADD m mood DEFAULT 'glad';
 			ALTER FOREIGN TABLE t DROP gone, ALTER k TYPE bigint;
+			DELETE FROM t WHERE k % 10 = 3;
 		});
 		$old->safe_psql($db, q{SET default_tablespace = space; CREATE TABLE h (k int);
 			CREATE FOREIGN TABLE elsewhere (k int) SERVER bucketfdw OPTIONS (bucket_by 'k');
@@ -114,7 +115,7 @@ sub upgrade
 		is($new->safe_psql($db, $answer), $rows{$db}, "$name: $db has its rows");
 		is($new->safe_psql($db, 'SELECT count(*) FROM elsewhere'), '1000', "$name: $db, and those of the tablespace") if $space;
 		is($new->safe_psql($db, 'SELECT count(*) FROM bucketfdw.verify()'), '0', "$name: $db is sound");
-		is($new->safe_psql($db, 'INSERT INTO t VALUES (5000000000, NULL); SELECT bucketfdw.cleanup(); SELECT count(*) FROM t'), "0\n20101",
+		is($new->safe_psql($db, 'INSERT INTO t VALUES (5000000000, NULL); SELECT bucketfdw.cleanup(); SELECT count(*) FROM t'), "0\n18091",
 			"$name: $db takes rows");
 	}
 	$new->stop;
