@@ -242,8 +242,9 @@ $node->reload;
 
 # indexes of the catalog are made anew meanwhile
 create('postgres', 'd');
-my $reindex = background($node, 'reindex', join('', map { "REINDEX INDEX CONCURRENTLY bucketfdw.${_}_relid_idx;\n" } qw(manifest dead_files upkeep_state spec)) x 5);
+my $reindex = background($node, 'reindex', join('', map { "REINDEX INDEX CONCURRENTLY bucketfdw.${_}_relid_idx;\n" } qw(manifest dead_files delete_vectors inline_rows upkeep_state spec)) x 5);
 append('postgres', 'd', 60, 500);
+$node->safe_psql('postgres', "INSERT INTO d SELECT 501, 'x' FROM generate_series(1, 100); DELETE FROM d WHERE k = 501;\n" x 10);
 $reindex->finish;
 is(slurp_file($node->basedir . '/reindex.sql.err'), '', 'REINDEX CONCURRENTLY of the catalog during upkeep');
 settles('postgres', 'd', 'which does all the same');

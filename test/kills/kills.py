@@ -95,8 +95,8 @@ class Session(threading.Thread):
     def transaction(self):
         what = self.rng.choices(("insert", "copy", "small", "single", "savepoint", "prepare", "finish", "truncate", "recreate",
                                  "overwrite", "move", "cleanup", "checkpoint", "abort", "compact", "rebucket",
-                                 "maintain"),
-                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4, 8, 4, 4))[0]
+                                 "maintain", "change", "upsert"),
+                                (16, 12, 8, 6, 12, 8, 8, 5, 4, 5, 4, 6, 4, 4, 8, 4, 4, 16, 5))[0]
         self.tab = self.rng.randrange(TABLES)
         self.id = self.run_.next_id()
         if what not in ("finish", "compact", "rebucket", "maintain") and self.run_.sizes[self.tab] > LIMIT:
@@ -118,7 +118,10 @@ class Session(threading.Thread):
 
     def note(self, clears, first, n):
         """To the journal, when the lock is held; and what will be known to be there once the commit is confirmed."""
-        total = sum(range(first, first + n))
+        self.count(clears, n, sum(range(first, first + n)))
+
+    def count(self, clears, n, total):
+        """The same of rows whose keys have a sum; both can be less than 0."""
         self.sql(f"INSERT INTO journal VALUES (nextval('place'), {self.id}, {self.tab}, {clears}, {n}, {total})")
         self.run_.sizes[self.tab] = n if clears else self.run_.sizes[self.tab] + n
 
@@ -127,6 +130,22 @@ class Session(threading.Thread):
         self.sql(f"INSERT INTO b_{self.tab} {select_of(first, n)}")
         self.sql(f"INSERT INTO h_{self.tab} {select_of(first, n)}")
         self.note(False, first, n)
+
+    def change(self):
+        """Deletes or updates rows of a few or many keys; both tables in one statement, so that they are seen by one snapshot."""
+        first = self.rng.randrange(1, 1000000)
+        last = first + self.rng.choice((0, 1000, 20000, 200000, 1000000))
+        delete = self.rng.random() < 0.6
+        what = "DELETE FROM {0} WHERE k BETWEEN {1} AND {2} RETURNING k" if delete else \
+            "UPDATE {0} SET k = k + 1, v = md5(v) || v WHERE k BETWEEN {1} AND {2} RETURNING k"
+        b, h = (what.format(f"{kind}_{self.tab}", first, last) for kind in "bh")
+        n, total, n_h, total_h = (int(x) for x in self.sql(
+            f"WITH b AS ({b}), h AS ({h}) SELECT count(b), coalesce(sum(b), 0), count(h), coalesce(sum(h), 0) FROM "
+            "(SELECT k AS b, NULL::int AS h FROM b UNION ALL SELECT NULL, k FROM h) x").rows[0])
+        if (n, total) != (n_h, total_h):
+            raise Failure(f"{self.id}: {n} rows, sum {total}, changed in b_{self.tab}, {n_h} rows, sum {total_h}, in its twin")
+        self.count(False, -n if delete else 0, -total if delete else n)
+        self.run_.figures["rows deleted or updated"] += n
 
     def copy(self):
         first, n = rows_of(self.rng, True)
@@ -182,7 +201,7 @@ class Session(threading.Thread):
             if self.rng.random() < 0.2:
                 self.sql(f"TRUNCATE b_{self.tab}")
                 self.clear()
-            self.load()
+            self.rng.choice((self.load, self.change))()
             if self.rng.random() < 0.6:
                 self.sql(f"ROLLBACK TO s{i}")
                 self.run_.sizes[self.tab] = before[self.tab]
@@ -198,13 +217,35 @@ class Session(threading.Thread):
             self.sql(f"TRUNCATE b_{self.tab}")
             self.clear()
         self.load()
+        if self.rng.random() < 0.3:
+            self.change()
         if self.rng.random() < 0.4:
             self.sql("SAVEPOINT s")
-            self.load()
+            self.rng.choice((self.load, self.change))()
             self.sql("ROLLBACK TO s")
         self.sql(f"PREPARE TRANSACTION 'p{self.id}'")
         self.prepared.append(self.id)
         self.run_.prepared.append(self.id)
+
+    def do_change(self):
+        """Changes of rows, perhaps of those that the transaction has loaded or changed itself."""
+        self.sql("BEGIN")
+        for _ in range(self.rng.randrange(1, 4)):
+            self.rng.choice((self.change, self.change, self.load))()
+        self.commit()
+
+    def do_upsert(self):
+        """Rows replace those of their keys.  Who has loaded rows has the lock of the twin, so that none come between."""
+        first, n = rows_of(self.rng, True)
+        self.sql(f"BEGIN; LOCK TABLE h_{self.tab} IN SHARE ROW EXCLUSIVE MODE")
+        self.sql(f"SELECT bucketfdw.upsert('b_{self.tab}', $$ {select_of(first, n)} $$)")
+        deleted, total = (int(x) for x in self.sql(
+            f"WITH h AS (DELETE FROM h_{self.tab} WHERE k BETWEEN {first} AND {first + n - 1} RETURNING k) "
+            "SELECT count(*), coalesce(sum(k), 0) FROM h").rows[0])
+        self.sql(f"INSERT INTO h_{self.tab} {select_of(first, n)}")
+        self.count(False, -deleted, -total)
+        self.note(False, first, n)
+        self.commit()
 
     def do_finish(self):
         """The end of what this session has prepared."""
@@ -277,7 +318,7 @@ class Session(threading.Thread):
         if self.rng.random() < 0.3:
             self.sql(f"TRUNCATE b_{self.tab}")
             self.clear()
-        self.load()
+        self.rng.choice((self.load, self.change))()
         self.sql("ROLLBACK")
         self.run_.sizes[self.tab] = size
         self.run_.undone.append(self.id)
@@ -531,7 +572,7 @@ class Run:
     def round(self, number):
         self.new_round()
         self.quiet = self.rng.random() < 0.5  # no checkpoint but the server's own
-        self.only = self.rng.choice((None, None, "cleanup", "compact", "rebucket"))  # what one session does all the time
+        self.only = self.rng.choice((None, None, "cleanup", "compact", "rebucket", "change"))  # what one session does all the time
         self.known_files, self.known_redo = set(self.files()), self.redo()
         sessions = [Session(self, i, self.rng.getrandbits(64)) for i in range(SESSIONS)]
         for s in sessions:
