@@ -116,6 +116,36 @@ for my $call ([ q{CALL bucketfdw.compact('b', true)}, 'compaction' ], [ q{CALL b
 	}
 }
 
+# more rows than are kept in memory of where they came from: deleted at random, where runs are of one bucket and of several,
+# rows with equal keys
+for my $call ([ q{CALL bucketfdw.compact('b', true)}, 'compaction' ], [ q{CALL bucketfdw.rebucket('b', buckets => 6)}, 'rebucketing' ])
+{
+	my ($sql, $name) = @$call;
+
+	fill();
+	$node->safe_psql(
+		'postgres', q{
+		SET bucketfdw.inline_limit = 0;
+		INSERT INTO b SELECT hashint4(g) % 50000, g FROM generate_series(1, 300000) g;
+		INSERT INTO b SELECT hashint4(g) % 50000, g FROM generate_series(300000, 500000) g;
+		DELETE FROM b WHERE v % 97 = 5;
+		TRUNCATE h;
+		INSERT INTO h SELECT * FROM b});
+	my $hold = $node->background_psql('postgres', on_error_die => 1);
+	$hold->query_safe('BEGIN; LOCK TABLE bucketfdw.manifest IN SHARE MODE');
+	my $waits = background($node, 'waits', "SET maintenance_work_mem = '1MB';\n$sql;\n");
+	ok( $node->poll_query_until(
+			'postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE relation = 'bucketfdw.manifest'::regclass AND NOT granted}),
+		"$name has written many rows");
+	$node->safe_psql('postgres', "DELETE FROM $_ WHERE v % 101 = 7 OR k BETWEEN -20 AND 20 OR v BETWEEN 299990 AND 300010") for qw(b h);
+	$hold->query_safe('COMMIT');
+	$hold->quit;
+	$waits->finish;
+	is(slurp_file($node->basedir . '/waits.sql.err'), '', "$name ends");
+	is(differences(), '0|0', "rows are right after $name of many");
+	is(defects($node), '', 'all is sound');
+}
+
 # many at once: keys that two sessions change, rows in the catalog and in files; of one statement, so that both tables are
 # seen by one snapshot
 fill();
