@@ -86,6 +86,52 @@ is(join(',', nobodys($node)), '', 'prepared: no file is left over');
 is(on_disk($node), files_named($node), 'prepared: and all are in use');
 whole('prepared, at the end');
 
+# prepared changes of rows: others see nothing of them and go on waiting, whatever happens to the server
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA changes;
+	CREATE FOREIGN TABLE changes.kept (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '8');
+	CREATE FOREIGN TABLE changes.undone (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '8');
+	INSERT INTO changes.kept SELECT i, 'old' FROM generate_series(1, 1000) i;
+	INSERT INTO changes.undone SELECT i, 'old' FROM generate_series(1, 1000) i;
+	BEGIN; DELETE FROM changes.kept WHERE k <= 10; UPDATE changes.kept SET v = 'new' WHERE k BETWEEN 11 AND 30; PREPARE TRANSACTION 'kept changes';
+	BEGIN; DELETE FROM changes.undone; INSERT INTO changes.undone VALUES (0, 'new'); PREPARE TRANSACTION 'undone changes';
+});
+my $rows = q{SELECT count(*), sum(k), count(*) FILTER (WHERE v = 'new') FROM changes.};
+for my $when ('at once', 'after a crash', 'after a checkpoint and a crash')
+{
+	if ($when ne 'at once')
+	{
+		$node->safe_psql('postgres', 'CHECKPOINT') if $when =~ /checkpoint/;
+		$node->stop('immediate');
+		$node->start;
+	}
+	for my $table ('kept', 'undone')
+	{
+		my $err;
+
+		is($node->safe_psql('postgres', $rows . $table), '1000|500500|0', "prepared changes of $table, $when: not seen");
+		$node->psql('postgres', "SET lock_timeout = 10; UPDATE changes.$table SET v = 'lost' WHERE k = 500", stderr => \$err);
+		like($err, qr/lock timeout/, "prepared changes of $table, $when: others wait");
+		$node->psql('postgres', "SELECT * FROM changes.$table WHERE k = 500 FOR UPDATE NOWAIT", stderr => \$err);
+		like($err, qr/could not obtain lock on row in relation "$table"/, "prepared changes of $table, $when: or fail");
+		$node->safe_psql('postgres', "SET lock_timeout = 10; BEGIN; INSERT INTO changes.$table VALUES (1, 'more'); ROLLBACK");
+	}
+}
+$node->safe_psql('postgres', q{COMMIT PREPARED 'kept changes'; ROLLBACK PREPARED 'undone changes'});
+for my $when ('at once', 'after a crash')
+{
+	if ($when ne 'at once')
+	{
+		$node->stop('immediate');
+		$node->start;
+	}
+	is($node->safe_psql('postgres', $rows . 'kept'), '990|500445|20', "prepared changes, committed, $when");
+	is($node->safe_psql('postgres', $rows . 'undone'), '1000|500500|0', "prepared changes, rolled back, $when");
+	$node->safe_psql('postgres', q{SET lock_timeout = 10; UPDATE changes.kept SET v = 'later' WHERE k = 500; UPDATE changes.undone SET v = 'later' WHERE k = 500});
+	is(defects($node), '', "prepared changes, ended, $when: sound");
+}
+$node->safe_psql('postgres', 'DROP SCHEMA changes CASCADE');
+
 # checkpoints and sweeps in a loop during loads, then a crash; several times, as it ends at any moment
 for my $round (1 .. 2)
 {

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
 #include "load/change_lock.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -95,33 +94,5 @@ ChangeLockIsFree(Oid relid)
 	if (LockAcquire(&tag, mode, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return false;
 	(void) LockRelease(&tag, mode, false);
-	return true;
-}
-
-/* Do we hold the mode on a part, or the exclusive one? */
-static bool
-PartIsHeld(Oid manifest, Oid relid, int part, LOCKMODE mode)
-{
-	LOCKTAG		tag;
-
-	PartTag(&tag, manifest, relid, part);
-	return BfLockHeldByMe(&tag, mode) || BfLockHeldByMe(&tag, ExclusiveLock);
-}
-
-bool
-ChangeLockIsHeld(Oid relid, ChangeSlots slots, ChangeLockMode mode)
-{
-	const PartModes *modes = &part_modes[mode];
-	Oid			manifest = BucketCatalogOid("manifest");
-
-	if (PartIsHeld(manifest, relid, 0, modes->whole))
-		return true;
-	if (IsWhole(slots) || !PartIsHeld(manifest, relid, 0, modes->table_of_slots))
-		return false;
-	for (int s = 0; s < CHANGE_SLOTS; s++)
-	{
-		if ((slots & (1 << s)) && !PartIsHeld(manifest, relid, 1 + s, modes->slot))
-			return false;
-	}
 	return true;
 }

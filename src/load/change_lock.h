@@ -50,7 +50,4 @@ extern bool ChangeLockIfFree(Oid relid, ChangeSlots slots, ChangeLockMode mode);
 /* Could this transaction lock the whole table now?  It does not. */
 extern bool ChangeLockIsFree(Oid relid);
 
-/* Has this transaction locked all that mode and slots say? */
-extern bool ChangeLockIsHeld(Oid relid, ChangeSlots slots, ChangeLockMode mode);
-
 #endif							/* BF_CHANGE_LOCK_H */
