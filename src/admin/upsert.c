@@ -32,6 +32,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/varlena.h"
 
 PG_FUNCTION_INFO_V1(bucketfdw_upsert);
@@ -143,6 +144,34 @@ CheckUnique(List *key, Oid relid)
 }
 
 /*
+ * A transaction whose snapshot is older than the lock does not see the rows with
+ * these keys that another upsert has added since: to add rows of its own beside
+ * them would be wrong.  ON CONFLICT DO UPDATE raises the same error.
+ */
+static void
+CheckNoneAdded(const char *name, const char *condition)
+{
+	char	   *text = psprintf("SELECT pg_catalog.count(*) FROM %s AS upserted, kept_rows WHERE %s", name, condition);
+	SPIPlanPtr	plan = SPI_prepare(text, 0, NULL);
+	int64		count[2];
+
+	for (int i = 0; i < 2; i++)
+	{
+		Snapshot	snapshot = RegisterSnapshot(i == 0 ? GetTransactionSnapshot() : GetLatestSnapshot());
+		bool		isnull;
+
+		if (plan == NULL || SPI_execute_snapshot(plan, NULL, NULL, snapshot, InvalidSnapshot, true, false, 0) != SPI_OK_SELECT)
+			elog(ERROR, "could not look for rows to replace in %s", name);
+		count[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+		UnregisterSnapshot(snapshot);
+	}
+	if (count[0] != count[1])
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access due to concurrent update")));
+}
+
+/*
  * Replace rows of a table by those of a query; returns how many these are.  What
  * columns the query does not give get their defaults.
  */
@@ -160,6 +189,7 @@ bucketfdw_upsert(PG_FUNCTION_ARGS)
 	Tuplestorestate *store;
 	char	   *name;
 	char	   *names;
+	char	   *condition;
 	int64		rows;
 	ListCell   *lc;
 
@@ -202,9 +232,12 @@ bucketfdw_upsert(PG_FUNCTION_ARGS)
 	LoadAllowMemory(maintenance_work_mem);
 	KeptRowsConnect(columns, store);
 	CheckUnique(key, relid);
+	condition = ForEachKey(key, " AND ", "upserted.", " = kept_rows.");
+	if (IsolationUsesXactSnapshot())
+		CheckNoneAdded(name, condition);
 	sql = psprintf("WITH deleted AS (DELETE FROM %s AS upserted USING kept_rows WHERE %s) "
 					"INSERT INTO %s (%s) SELECT * FROM kept_rows",
-					name, ForEachKey(key, " AND ", "upserted.", " = kept_rows."), name, names);
+					name, condition, name, names);
 	if (SPI_execute(sql, false, 0) != SPI_OK_INSERT)
 		elog(ERROR, "could not upsert into \"%s\"", get_rel_name(relid));
 	rows = SPI_processed;
