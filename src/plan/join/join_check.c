@@ -31,6 +31,10 @@ CheckTarget(PlannerInfo *root, List *exprs, bool base)
 
 		if (!IsA(var, Var))
 			return REASON_PLACEHOLDER;
+
+		/* what identifies rows of partitions that are changed: core makes it out of each partition's own columns */
+		if (var->varno == ROWID_VAR)
+			return REASON_ROW_MARKS;
 		/* what identifies rows that are changed */
 		if (var->varattno == SelfItemPointerAttributeNumber && bms_is_member(var->varno, root->all_result_relids))
 			continue;
