@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/xact.h"
 #include "compat.h"
 #include BF_EXPLAIN_HEADER
@@ -17,9 +18,13 @@
 #include "executor/executor.h"
 #include "fdw/modify.h"
 #include "fdw/modify_state.h"
+#include "fdw/scan.h"
 #include "load/load.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "storage/manifest.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 /*
@@ -29,6 +34,19 @@
 static List *
 PlanModify(PlannerInfo *root, ModifyTable *plan, Index resultRelation, int subplan_index)
 {
+	Bitmapset  *used = NULL;
+	int			member = -1;
+
+	/* rows of other partitions may have what a partition does not */
+	if (resultRelation == root->parse->resultRelation)
+		pull_varattnos((Node *) root->parse->returningList, resultRelation, &used);
+	while ((member = bms_next_member(used, member)) >= 0)
+	{
+		int			attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attno < 0 && attno != TableOidAttributeNumber)
+			RefuseSystemColumn(get_rel_name(planner_rt_fetch(resultRelation, root)->relid), attno);
+	}
 	return NIL;
 }
 

@@ -66,6 +66,16 @@ UsesCtid(void *exprs, Index relid)
 	return bms_is_member(SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber, used);
 }
 
+void
+RefuseSystemColumn(const char *relname, int attno)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("bucketed table \"%s\" has no system column \"%s\"", relname,
+					NameStr(SystemAttributeDefinition(attno)->attname)),
+			 errhint("Only tableoid is there.")));
+}
+
 /* The relation that the statement names, of which this one is a partition or itself. */
 static Index
 NamedRelation(PlannerInfo *root, Index relid)
@@ -153,12 +163,7 @@ NeededColumns(PlannerInfo *root, RelOptInfo *baserel, Relation rel, List *clause
 		if (attno != TableOidAttributeNumber &&
 			bms_is_member(attno - FirstLowInvalidHeapAttributeNumber, used) &&
 			(attno != SelfItemPointerAttributeNumber || UserWantsCtid(root, clauses, baserel)))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("bucketed table \"%s\" has no system column \"%s\"",
-							RelationGetRelationName(rel),
-							NameStr(SystemAttributeDefinition(attno)->attname)),
-					 errhint("Only tableoid is there.")));
+			RefuseSystemColumn(RelationGetRelationName(rel), attno);
 	}
 	wholerow = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, used);
 	for (int attno = 1; attno <= desc->natts; attno++)

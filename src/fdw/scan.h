@@ -13,4 +13,7 @@ extern void ScanRoutine(FdwRoutine *routine);
 /* Fill in the ANALYZE callback. */
 extern void AnalyzeRoutine(FdwRoutine *routine);
 
+/* Error: rows of ours have no system columns but tableoid. */
+extern void RefuseSystemColumn(const char *relname, int attno) pg_attribute_noreturn();
+
 #endif							/* BF_FDW_SCAN_H */
