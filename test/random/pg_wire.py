@@ -13,11 +13,11 @@ class ServerGone(Exception):
 
 
 class Result:
-    """What one query gave: rows of text (None is NULL) with the type oid of each column, or an error."""
-    __slots__ = ("types", "rows", "error", "message", "context")
+    """What one query gave: rows of text (None is NULL) with the type oid of each column, command tags, or an error."""
+    __slots__ = ("types", "rows", "tags", "error", "message", "context")
 
     def __init__(self):
-        self.types, self.rows, self.error, self.message, self.context = [], [], None, None, None
+        self.types, self.rows, self.tags, self.error, self.message, self.context = [], [], [], None, None, None
 
     def __repr__(self):
         return f"ERROR {self.error}: {self.message}" if self.error else f"{len(self.rows)} rows"
@@ -106,6 +106,8 @@ class Connection:
                     at = body.index(b"\0", at) + 1
                     r.types.append(struct.unpack_from("!i", body, at + 6)[0])
                     at += 18
+            elif kind == b"C":
+                r.tags.append(body[:-1].decode())
             elif kind == b"E":
                 fields = {f[:1]: f[1:].decode("utf-8", "replace") for f in body.split(b"\0") if f}
                 r.error, r.message, r.context = fields.get(b"C"), fields.get(b"M"), fields.get(b"W")

@@ -16,58 +16,21 @@ import sys
 import time
 
 from pg_wire import Connection, ServerGone
+from changes import Change, Changes
+from modes import FORCE, MODES, canonical, same_rows
 from queries import Generator
 from shrink import Shrinker, script
 from tables import Statement, World
-from tree import params, render
+from tree import params, prepared, render
 from upkeep import Upkeep
 from values import SETUP
 from waiting import Waiting
 
-FORCE = [("enable_hashjoin", "off"), ("enable_nestloop", "off"), ("enable_mergejoin", "off")]
-MODES = {
-    "on": [("bucketfdw.verify_order", "off")],
-    "off": [("bucketfdw.enable", "off")],
-    "force": FORCE,
-    "no routing": FORCE + [("bucketfdw.enable_routing", "off")],
-    "no pruning": FORCE + [("bucketfdw.enable_pruning", "off")],
-    "small memory": FORCE + [("work_mem", "'64kB'")],
-    "parallel": FORCE + [("force_parallel_mode", "on"), ("min_parallel_table_scan_size", "0"), ("parallel_setup_cost", "0"),
-                         ("parallel_tuple_cost", "0"), ("max_parallel_workers_per_gather", "2")],
-    "sorted": [("enable_hashjoin", "off"), ("enable_nestloop", "off"), ("enable_hashagg", "off"), ("enable_sort", "off"),
-               ("enable_partitionwise_join", "on"), ("enable_partitionwise_aggregate", "on")],
-    "lookups": [("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("bucketfdw.enable_bucketjoin", "off"), ("enable_material", "off")],
-    "parts": FORCE + [("bucketfdw.debug_unit_rows", "4")],
-    "runs": FORCE + [("bucketfdw.debug_unit_rows", "1000000")],
-    "generic": FORCE + [("plan_cache_mode", "force_generic_plan")],
-}
 TOO_MANY = 8000        # rows; such queries are not compared
-NUMERIC, FLOATS, BPCHAR = 1700, (700, 701), 1042
 
 
-def canonical(result, loose):
-    """The rows with one look for each value: floats as Python prints them; if loose also 5.0 as 5, -0 as 0, no trailing blanks."""
-    if not loose or not any(t == NUMERIC or t in FLOATS or t == BPCHAR for t in result.types):
-        return result.rows
-
-    def one(typ, v):
-        if v is None:
-            return v
-        if typ == NUMERIC and "." in v:
-            return v.rstrip("0").rstrip(".")
-        if typ in FLOATS:
-            return "0" if v == "-0" else "%.14g" % float(v)
-        if typ == BPCHAR:
-            return v.rstrip(" ")
-        return v
-    return [tuple(one(t, v) for t, v in zip(result.types, row)) for row in result.rows]
-
-
-def same_rows(a, b, query):
-    x, y = canonical(a, query.canon), canonical(b, query.canon)
-    if len(x) != len(y):
-        return False
-    return x == y if query.ordered else collections.Counter(x) == collections.Counter(y)
+# classes of errors of which the order of rows decides: data, constraints
+ALIKE = {(x, y) for x in ("22", "23") for y in ("22", "23")}
 
 
 class Slow(Exception):
@@ -98,12 +61,12 @@ class Tester:
         c.close()
         self.c = Connection(self.database)
         self.standby = None
-        version = int(self.must(self.c, "SHOW server_version_num").rows[0][0])
+        self.version = int(self.must(self.c, "SHOW server_version_num").rows[0][0])
         self.must(self.c, "CREATE EXTENSION bucketfdw")
         self.must(self.c, SETUP)
-        if version >= 160000:
+        if self.version >= 160000:
             MODES["parallel"] = [("debug_parallel_query" if n == "force_parallel_mode" else n, v) for n, v in MODES["parallel"]]
-        self.transactions = 0
+        self.transactions = self.changes = 0
         self.queries = self.skipped = self.executions = self.slow = 0
         self.joins = collections.Counter()
         self.bucketed = collections.Counter()
@@ -131,7 +94,7 @@ class Tester:
 
     def build(self, ops):
         """Carries out the operations; a difference between the schemas raises Failure."""
-        self.c.query("ROLLBACK; RESET ALL; SET client_min_messages = warning; SET statement_timeout = '30s'")
+        self.c.query("ROLLBACK; RESET ALL; DEALLOCATE ALL; SET client_min_messages = warning; SET statement_timeout = '30s'")
         r = self.c.query("DROP SCHEMA IF EXISTS h CASCADE; DROP SCHEMA IF EXISTS b CASCADE; CREATE SCHEMA h; CREATE SCHEMA b")
         if r.error:
             raise Failure("error", f"dropping the tables: {r.message}")
@@ -139,6 +102,9 @@ class Tester:
             self.apply(op)
 
     def apply(self, op):
+        if isinstance(op, Change):
+            self.apply_change(op)
+            return
         answers = []
         for s in ("h", "b"):
             for text, data in op.sql(s):
@@ -150,6 +116,35 @@ class Tester:
                 answers.append(r)
         if isinstance(op, Statement) and op.texts["h"].startswith("SELECT count") and answers[0].rows != answers[1].rows:
             raise Failure("difference", f"{answers[0].rows[:3]} in the heap, {answers[1].rows[:3]} bucketed: {op.texts['b']}")
+
+    def apply_change(self, op):
+        """The same change on both sides: what it returns, counts and refuses must be the same."""
+        answers = {}
+        for s in ("h", "b"):
+            r = self.c.query(op.head(s))
+            if r.error:
+                raise SystemExit(f"settings: {r!r}: {op.head(s)}")
+            # the bucketed side runs without a savepoint where all is well
+            guarded = self.c.in_transaction and (s == "h" or failed)
+            if guarded:
+                self.c.query("SAVEPOINT change")
+            answers[s] = []
+            for text in op.texts(s):
+                answers[s].append(self.c.query(text))
+                if answers[s][-1].error and guarded:
+                    break
+            failed = any(r.error for r in answers[s])
+            if guarded:
+                self.c.query("ROLLBACK TO change" if failed else "RELEASE change")
+        self.changes += 1
+        for text, h, b in zip(op.texts("b"), answers["h"], answers["b"]):
+            if b.error and (not h.error or (b.error[:2], h.error[:2]) not in ALIKE and b.error != h.error):
+                raise Failure("error", f"{b.error} {b.message} (heap {h!r})\n{text[:1500]}")
+            rows = collections.Counter(h.rows), collections.Counter(b.rows)
+            if h.error and not b.error or h.tags != b.tags or op.rows and rows[0] != rows[1]:
+                missing, extra = list((rows[0] - rows[1]).items()), list((rows[1] - rows[0]).items())
+                raise Failure("difference", f"heap {h!r} {h.tags}, bucketed {b!r} {b.tags}; missing {len(missing)}: {missing[:3]}; "
+                              f"too many {len(extra)}: {extra[:3]}"[:1200] + f"\n{text[:1500]}")
 
     def settings(self, schema, settings):
         text = f"RESET ALL; SET client_min_messages = warning; SET search_path = {schema}, public; SET statement_timeout = '{'700ms' if schema == 'h' else '3s'}'"
@@ -210,19 +205,14 @@ class Tester:
         if query.kind == "cursor" and mode in ("on", "force"):
             self.run_cursor(text, expected[0], query, mode)
         elif query.kind == "prepared" and params(query.tree):
-            ps = params(query.tree)
-            renumbered = render(query.tree)
-            order = sorted(ps)
-            for new, old in enumerate(order, 1):
-                renumbered = renumbered.replace(f"${old}::", f"$#{new}::")
-            renumbered = renumbered.replace("$#", "$")
-            r = self.c.query(f"PREPARE p ({', '.join(ps[i].typ for i in order)}) AS {renumbered}")
+            head, order = prepared(query.tree)
+            r = self.c.query(f"PREPARE p {head}")
             if r.error:
                 raise Failure("error", f"{r.error} {r.message}", mode)
             try:
                 for i in range(7 if mode in ("on", "force") else 2):
                     which = i % len(expected)
-                    r = self.c.query(f"EXECUTE p ({', '.join(ps[k].literal(which) for k in order)})")
+                    r = self.c.query(f"EXECUTE p ({', '.join(p.literal(which) for p in order)})")
                     self.check(r, expected[which], query, mode, which)
             finally:
                 if self.inside:
@@ -310,9 +300,9 @@ class Tester:
         """Every table as it is, before any join."""
         class Whole:
             canon, ordered, kind = False, False, "simple"
-        for t in world.tables:
+        for name in [t.name for t in world.tables] + (["log"] if self.changer.log else []):
             q = Whole()
-            q.tree = f"SELECT * FROM {t.name}"
+            q.tree = f"SELECT * FROM {name}"
             yield q
 
     def guarded(self, action, ops, query):
@@ -428,31 +418,51 @@ class Tester:
             world.ops.append(op)
             if not self.guarded(lambda: self.apply(op), world.ops, None):
                 return False
-        for op in world.unfinished():
-            world.ops.append(op)
-            if not self.guarded(lambda: self.apply(op), world.ops, None):
-                return False
-        fine = True
-        for q in self.table_queries(world):
-            fine = self.guarded(lambda: self.run_query(q), world.ops, q) and fine
-        r = self.c.query("SELECT * FROM bucketfdw.verify() LIMIT 3")
-        if r.error or r.rows:
-            self.report(Failure("verify", f"{r!r} {r.rows}"), world.ops, None)
+        self.changer = Changes(rnd, world, self.version)
+        if rnd.random() < 0.7 and not self.all_of(self.changer.batch(), world):
             return False
+        if not self.all_of(world.unfinished(self.changer.step), world):
+            return False
+        fine = self.tables_same(world)
         if not fine and not self.args.all:
             return False
+        self.changer.beside = seed % 2 == 1
         if not self.c.in_transaction and seed % 2:
             self.upkeep = Upkeep(self.database, random.Random(seed), world.tables)
             self.upkeep.start()
         fine = self.queries_of(world, generator) and fine
         return self.end_upkeep() and fine
 
-    def queries_of(self, world, generator):
-        """The random queries of a round."""
+    def all_of(self, ops, world):
+        """Carries out more operations; whether all was well."""
+        for op in ops:
+            world.ops.append(op)
+            if not self.guarded(lambda: self.apply(op), world.ops, None):
+                return False
+        return True
+
+    def tables_same(self, world, modes=None):
+        """Whether all tables have the rows of their heap copies, and files without faults."""
         fine = True
-        for _ in range(self.args.queries):
+        for q in self.table_queries(world):
+            fine = self.guarded(lambda: self.run_query(q, modes), world.ops, q) and fine
+        r = self.c.query("SELECT * FROM bucketfdw.verify() LIMIT 3")
+        if r.error or r.rows:
+            self.end_upkeep()
+            self.report(Failure("verify", f"{r!r} {r.rows}"), world.ops, None)
+            return False
+        return fine
+
+    def queries_of(self, world, generator):
+        """The random queries of a round, and changes of the rows between them."""
+        fine, rnd = True, self.changer.rnd
+        for i in range(self.args.queries):
             if not fine and not self.args.all:
                 return False
+            if i % 6 == 5 and not self.c.in_transaction:
+                modes = rnd.sample([m for m in MODES if m != "generic"], 3)
+                if not self.all_of(self.changer.batch(), world) or not self.tables_same(world, modes):
+                    return False
             if time.monotonic() > self.end:
                 break
             query = generator.query()
@@ -490,7 +500,7 @@ class Tester:
                 told = time.monotonic()
                 print(f"{told - start:.0f} s, {rounds} rounds, {self.queries} queries", flush=True)
         total, hit = sum(self.joins.values()), sum(self.bucketed.values())
-        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared; {self.transactions} transactions that read what they write, {self.upkeep_calls} rewrites of tables beside queries")
+        print(f"{rounds} rounds, {self.queries} queries ({self.skipped} more were refused or too big on the heap, {self.slow} timed out), {self.executions} executions compared; {self.changes} changes of rows, {self.transactions} transactions that read what they write, {self.upkeep_calls} rewrites of tables beside queries")
         print(f"{hit} of {total} joins were bucket joins: " + ", ".join(f"{t} {self.bucketed[t]} of {n}" for t, n in self.joins.most_common()) +
               "; with one side sorted: " + (", ".join(f"{t} {n}" for t, n in self.routed.most_common() if n) or "none") +
               "; custom scans: " + ", ".join(f"{k} {n}" for k, n in self.kinds.most_common()) + f"; frequent keys counted by {self.counted}")

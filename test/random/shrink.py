@@ -2,7 +2,8 @@
 import re
 import time
 
-from tables import Load, Statement, Transaction
+from changes import Change
+from tables import Load, Statement
 from tree import params, render, smaller
 from values import SETUP
 
@@ -62,6 +63,15 @@ class Shrinker:
                 else:
                     i += size
             size //= 2
+        for i, o in enumerate(ops):
+            again = isinstance(o, Change)
+            while again and time.monotonic() < self.end:
+                again = False
+                for less in ops[i].smaller():
+                    fewer = ops[:i] + [less] + ops[i + 1:]
+                    if self.test(fewer, tree):
+                        ops, again = fewer, True
+                        break
         # loads by one plain INSERT read best
         for i, o in enumerate(ops):
             if isinstance(o, Load) and o.how != "values":

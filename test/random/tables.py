@@ -322,8 +322,8 @@ class World:
             if rnd.random() < 0.5:
                 self.load(new, max(1, self.size // 3))
 
-    def unfinished(self):
-        """Operations of a transaction that stays open while the queries run; often none."""
+    def unfinished(self, change):
+        """Operations of a transaction that stays open while the queries run; often none.  change() makes some of them."""
         rnd = self.rnd
         if rnd.random() < 0.75:
             return []
@@ -331,9 +331,12 @@ class World:
         self.ops.append(Transaction("BEGIN"))
         for _ in range(rnd.choice([0, 1, 2])):
             self.load(rnd.choice(self.tables), max(1, self.size // 3))
+            for _ in range(rnd.choice([0, 1, 2])):
+                self.ops += change()
             if rnd.random() < 0.4:
                 self.ops.append(Transaction("SAVEPOINT s1"))
                 self.load(rnd.choice(self.tables), max(1, self.size // 5))
+                self.ops += change()
                 if rnd.random() < 0.5:
                     self.ops.append(Transaction("ROLLBACK TO s1"))
         out = self.ops[start:]

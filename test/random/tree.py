@@ -68,6 +68,16 @@ def params(node, found=None):
     return found
 
 
+def prepared(node):
+    """What stands behind PREPARE and a name, and the parameters in their order there."""
+    ps, text = params(node), render(node)
+    order = sorted(ps)
+    for new, old in enumerate(order, 1):
+        text = text.replace(f"${old}::", f"$#{new}::")
+    types = f"({', '.join(ps[i].typ for i in order)}) " if order else ""
+    return f"{types}AS {text.replace('$#', '$')}", [ps[i] for i in order]
+
+
 def smaller(node):
     """All trees that are one step smaller, the biggest steps first as far as the order of the tree tells."""
     if isinstance(node, Alt):

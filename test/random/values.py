@@ -127,4 +127,5 @@ CREATE DOMAIN public.d_numeric AS numeric;
 CREATE DOMAIN public.d_text AS text;
 CREATE TYPE public.mood AS ENUM ('sad', 'ok', 'happy');
 CREATE TYPE public.pair AS (n int4, s text);
+CREATE FUNCTION public.heap_upsert(target text, query text, keys text) RETURNS bigint LANGUAGE plpgsql AS $$ DECLARE n bigint; c text := (SELECT string_agg(format('t.%1$s = q.%1$s', k), ' AND ') FROM regexp_split_to_table(keys, ', ') k); BEGIN EXECUTE format('SELECT count(*) FROM (SELECT FROM (%s) q WHERE (%s) IS NOT NULL GROUP BY %s HAVING count(*) > 1) d', query, 'q.' || replace(keys, ', ', ', q.'), keys) INTO n; IF n > 0 THEN RAISE cardinality_violation; END IF; EXECUTE format('WITH q AS MATERIALIZED (%s), d AS (DELETE FROM %s t USING q WHERE %s) INSERT INTO %s SELECT * FROM q', query, target, c, target); GET DIAGNOSTICS n = ROW_COUNT; RETURN n; END $$;
 """

@@ -1,7 +1,7 @@
 """Random transactions that write and read one table in turn: a round runs the same messages over a bucketed table and
 over a heap, and every message must give the same rows or the same error.
 
-Writers are volatile and readers stable functions, called in any order in one message; among them stand cursors,
+Rows are inserted, deleted and updated.  Writers are volatile and readers stable functions, called in any order in one message; among them stand cursors,
 savepoints, exception blocks, loops over the table and statements large enough to be sealed at their end."""
 
 TABLE = {"h": "CREATE TABLE h.w (k int, v int, t text)",
@@ -28,6 +28,25 @@ BEGIN
 	INSERT INTO {s}.w SELECT i, x FROM generate_series(1, n) i;
 	RETURN '';
 END $$;
+CREATE FUNCTION {s}.gone(n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE x int;
+BEGIN
+	DELETE FROM {s}.w WHERE k = n;
+	GET DIAGNOSTICS x = ROW_COUNT;
+	RETURN x || '-' || {s}.rd();
+END $$;
+CREATE FUNCTION {s}.more(n int, x int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE log text;
+BEGIN
+	UPDATE {s}.w SET v = v + 1 WHERE k = n;
+	UPDATE {s}.w SET k = k + 1, v = x WHERE k = n AND v % 2 = 0;
+	log := {s}.rd();
+	DELETE FROM {s}.w WHERE v = x AND k > n + 3;
+	RAISE 'no';
+EXCEPTION WHEN raise_exception THEN
+	UPDATE {s}.w SET v = v + 1 WHERE k = n + 1;
+	RETURN log || '!' || {s}.rd();
+END $$;
 CREATE FUNCTION {s}.undone(n int, x int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE log text;
 BEGIN
@@ -51,8 +70,23 @@ class Waiting:
         self.messages = ["BEGIN"] + [self.message() for _ in range(rnd.randint(2, 12))]
         self.messages += [rnd.choice(["COMMIT", "COMMIT", "ROLLBACK"]), "SELECT {s}.rd(), {s}.rdj(), {s}.rdk(1)"]
 
-    def insert(self):
+    def change(self):
+        """A statement that deletes or updates."""
         rnd = self.rnd
+        self.number += 1
+        n, m = rnd.choice([1, 2, 3, 40, 700]), rnd.randint(0, 2)
+        where = rnd.choice([f"k = {n}", f"k = {n}", f"v % 3 = {m}", f"k <= {n}", f"v = {rnd.randint(1, self.number)}", f"k = {n} AND {{s}}.rd() <> ''",
+                            f"k IN (SELECT k FROM {{s}}.w WHERE v % 3 = {m})", f"NOT EXISTS (SELECT FROM {{s}}.w c WHERE c.k = w.k AND c.v < w.v) AND k <= {n}"])
+        return rnd.choice([f"DELETE FROM {{s}}.w WHERE {where}", f"UPDATE {{s}}.w SET v = v + 1 WHERE {where}", f"UPDATE {{s}}.w SET k = k + {m}, t = 'u' WHERE {where}",
+                           f"WITH a AS (DELETE FROM {{s}}.w WHERE {where} RETURNING k, v) INSERT INTO {{s}}.w SELECT k, v + 1000 FROM a",
+                           f"UPDATE {{s}}.w SET v = a.n FROM (SELECT k, count(*) n FROM {{s}}.w GROUP BY k) a WHERE w.k = a.k AND w.k <= {n}",
+                           f"DELETE FROM {{s}}.w USING (SELECT k FROM {{s}}.w WHERE v % 3 = {m}) a WHERE w.k = a.k AND w.k <= {n}"])
+
+    def insert(self):
+        """A statement that writes."""
+        rnd = self.rnd
+        if rnd.random() < 0.4:
+            return self.change()
         x = rnd.random()
         self.number += 1
         n = rnd.choice([1, 1, 2, 5, 40, 700])
@@ -71,7 +105,8 @@ class Waiting:
     def call(self):
         self.number += 1
         return self.rnd.choice(["rd()", "rd()", f"rdk({self.rnd.randint(1, 3)})", "rdj()", f"wr({self.rnd.choice([1, 3, 60])}, {self.number})",
-                                f"blind({self.rnd.choice([1, 2])}, {self.number})", f"undone(2, {self.number})"])
+                                f"blind({self.rnd.choice([1, 2])}, {self.number})", f"gone({self.rnd.randint(1, 3)})",
+                                f"more({self.rnd.randint(1, 3)}, {self.number})", f"undone(2, {self.number})"])
 
     def calls(self):
         return "concat_ws(',', " + ", ".join("{s}." + self.call() for _ in range(self.rnd.randint(2, 5))) + ")"
