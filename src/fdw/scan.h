@@ -14,6 +14,6 @@ extern void ScanRoutine(FdwRoutine *routine);
 extern void AnalyzeRoutine(FdwRoutine *routine);
 
 /* Error: rows of ours have no system columns but tableoid. */
-extern void RefuseSystemColumn(const char *relname, int attno) pg_attribute_noreturn();
+extern void RefuseSystemColumn(const char *relname, int attno);
 
 #endif							/* BF_FDW_SCAN_H */
