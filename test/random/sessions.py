@@ -58,6 +58,9 @@ class Round:
         self.inline = rnd.choice(["0", "500B", "16kB"])
 
     def setup(self, c):
+        # a worker of the round before would make transactions fail that do not here
+        while c.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'bucketfdw upkeep' AND datname = current_database()").rows:
+            time.sleep(0.2)
         made = f"CREATE FOREIGN TABLE b.t ({COLUMNS}) {self.options}"
         if self.partitioned:
             made = (f"CREATE TABLE b.t ({COLUMNS}) PARTITION BY RANGE (k); CREATE FOREIGN TABLE b.t_0 PARTITION OF b.t FOR VALUES FROM (MINVALUE) TO (8) {self.options}; "
@@ -82,7 +85,8 @@ class Session(threading.Thread):
         self.round, self.rnd, self.number = a_round, random.Random(seed), number
         self.history = []
         self.c = Connection(a_round.database, wait=10)
-        self.c.query(f"SET deadlock_timeout = '100ms'; SET statement_timeout = '50s'; SET bucketfdw.inline_limit = '{a_round.inline}'")
+        self.c.query(f"SET deadlock_timeout = '100ms'; SET statement_timeout = '50s'; SET bucketfdw.inline_limit = '{a_round.inline}'; "
+                     f"SET bucketfdw.upkeep = {'on' if a_round.upkeep else 'off'}")
         for text in ("PREPARE bump(int) AS UPDATE b.t SET v = v + 1 WHERE k = $1 RETURNING *", "PREPARE rid(int) AS DELETE FROM b.t WHERE k = $1 RETURNING *",
                      "PREPARE add(int, int) AS UPDATE b.t SET v = v + $2 WHERE k = $1 AND v % 3 = 0 RETURNING *", "PREPARE look(int) AS SELECT * FROM b.t WHERE k = $1"):
             self.sql(text)
