@@ -26,7 +26,6 @@
 #include "load/load.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "storage/latest.h"
 #include "storage/manifest.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -221,10 +220,6 @@ bucketfdw_upsert(PG_FUNCTION_ARGS)
 	list_sort(tables, list_oid_cmp);
 	foreach(lc, tables)
 		ChangeLock(lfirst_oid(lc), CHANGE_WHOLE, CHANGE_LOCK_EXCLUSIVE);
-
-	/* a key that came since a snapshot that is kept would be added again */
-	foreach(lc, tables)
-		LatestCheckNothingNew(lfirst_oid(lc));
 
 	store = QueryRunStore(query, sql);
 	name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
