@@ -119,8 +119,6 @@ ExecForeignInsert(EState *estate, ResultRelInfo *rinfo, TupleTableSlot *slot,
 		ExecConstraints(rinfo, slot, estate);
 	if (state->check_partition)
 		ExecPartitionCheck(rinfo, slot, estate, true);
-	if (state->load == NULL)
-		state->load = LoadBegin(rinfo->ri_RelationDesc, work_mem);
 	LoadRow(state->load, slot, state->cid);
 	return slot;
 }

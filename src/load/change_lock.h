@@ -34,13 +34,6 @@ typedef enum ChangeLockMode
 	CHANGE_LOCK_EXCLUSIVE		/* nor lock them */
 } ChangeLockMode;
 
-/* The slot of a finished hash, as a set. */
-static inline ChangeSlots
-ChangeSlotOfHash(uint32 hash)
-{
-	return (ChangeSlots) (1 << ((hash & 0x7fffffff) % CHANGE_SLOTS));
-}
-
 /* Lock the whole table, or slots of it; no slot at all: no row can be changed, but the table is not locked either. */
 extern void ChangeLock(Oid relid, ChangeSlots slots, ChangeLockMode mode);
 

@@ -52,6 +52,50 @@ IsWaiting(const DeleteSet *set)
 	return set->consumed_in == InvalidSubTransactionId;
 }
 
+/* A walk over all sets; that which was given last may be freed. */
+typedef struct SetWalk
+{
+	HASH_SEQ_STATUS seq;
+	PendingFile *file;			/* of the set that was given last; NULL: none */
+	dlist_node *next;			/* after it */
+} SetWalk;
+
+static void
+SetWalkBegin(SetWalk *walk)
+{
+	walk->file = NULL;
+	if (bf_load.deletes != NULL)
+		hash_seq_init(&walk->seq, bf_load.deletes);
+}
+
+/* The next set, NULL at the end; to be called until then. */
+static DeleteSet *
+SetWalkNext(SetWalk *walk)
+{
+	dlist_node *node;
+
+	if (bf_load.deletes == NULL)
+		return NULL;
+	while (walk->file == NULL || walk->next == &walk->file->sets.head)
+	{
+		walk->file = hash_seq_search(&walk->seq);
+		if (walk->file == NULL)
+			return NULL;
+		walk->next = walk->file->sets.head.next;
+	}
+	node = walk->next;
+	walk->next = node->next;
+	return dlist_container(DeleteSet, node, node);
+}
+
+static void
+FreeSet(DeleteSet *set)
+{
+	dlist_delete(&set->node);
+	RowNumbersFree(set->rows);
+	pfree(set);
+}
+
 static PendingFile *
 GetFile(Oid relid, uint64 file_id, bool inlined)
 {
@@ -200,11 +244,7 @@ Consume(PendingFile *file, CommandId only)
 			continue;
 		set->consumed_in = GetCurrentSubTransactionId();
 		if (set->subid == set->consumed_in)
-		{
-			dlist_delete(&set->node);
-			RowNumbersFree(set->rows);
-			pfree(set);
-		}
+			FreeSet(set);
 	}
 }
 
@@ -249,21 +289,14 @@ static List *
 PendingTables(void)
 {
 	List	   *tables = NIL;
-	HASH_SEQ_STATUS seq;
-	PendingFile *file;
+	SetWalk		walk;
+	DeleteSet  *set;
 
-	if (bf_load.deletes == NULL)
-		return NIL;
-	hash_seq_init(&seq, bf_load.deletes);
-	while ((file = hash_seq_search(&seq)) != NULL)
+	SetWalkBegin(&walk);
+	while ((set = SetWalkNext(&walk)) != NULL)
 	{
-		dlist_iter	iter;
-
-		dlist_foreach(iter, &file->sets)
-		{
-			if (IsWaiting(dlist_container(DeleteSet, node, iter.cur)))
-				tables = list_append_unique_oid(tables, file->key.relid);
-		}
+		if (IsWaiting(set))
+			tables = list_append_unique_oid(tables, walk.file->key.relid);
 	}
 	return tables;
 }
@@ -390,77 +423,41 @@ bool
 PendingDeletesAreFew(void)
 {
 	int			n = 0;
-	HASH_SEQ_STATUS seq;
-	PendingFile *file;
+	SetWalk		walk;
+	DeleteSet  *set;
 
-	if (bf_load.deletes == NULL)
-		return true;
-	hash_seq_init(&seq, bf_load.deletes);
-	while ((file = hash_seq_search(&seq)) != NULL)
-	{
-		dlist_iter	iter;
-
-		dlist_foreach(iter, &file->sets)
-			n += IsWaiting(dlist_container(DeleteSet, node, iter.cur));
-	}
+	SetWalkBegin(&walk);
+	while ((set = SetWalkNext(&walk)) != NULL)
+		n += IsWaiting(set);
 
 	/* who is changing rows must find in memory which ones it has changed */
 	return n == 0 || (n <= MAX_VECTORS_FOR_WORKERS && bf_load_changing == 0);
-}
-
-/* The sets of a command that wait, of a table or of all: how many rows and files; whether one is large. */
-static bool
-CountCommand(Oid relid, CommandId cid, List **tables, int64 *rows, int64 *files)
-{
-	bool		large = false;
-	HASH_SEQ_STATUS seq;
-	PendingFile *file;
-
-	*rows = *files = 0;
-	if (bf_load.deletes == NULL)
-		return false;
-	hash_seq_init(&seq, bf_load.deletes);
-	while ((file = hash_seq_search(&seq)) != NULL)
-	{
-		dlist_iter	iter;
-
-		if (OidIsValid(relid) && file->key.relid != relid)
-			continue;
-		dlist_foreach(iter, &file->sets)
-		{
-			const DeleteSet *set = dlist_container(DeleteSet, node, iter.cur);
-
-			if (!IsWaiting(set) || set->cid != cid)
-				continue;
-			*rows += RowNumbersCount(set->rows);
-			(*files)++;
-			large |= RowNumbersCount(set->rows) >= STATEMENT_DELETES;
-			if (tables != NULL)
-				*tables = list_append_unique_oid(*tables, file->key.relid);
-		}
-	}
-	return large;
 }
 
 void
 PendingDeletesEndCommand(CommandId cid)
 {
 	List	   *tables = NIL;
-	int64		rows;
-	int64		files;
+	bool		large = false;
+	SetWalk		walk;
+	DeleteSet  *set;
 	ListCell   *lc;
 
 	/* an outer statement that changes rows must find in memory what this one has changed */
-	if (bf_load_changing > 1 || !CountCommand(InvalidOid, cid, &tables, &rows, &files))
+	if (bf_load_changing > 1)
+		return;
+	SetWalkBegin(&walk);
+	while ((set = SetWalkNext(&walk)) != NULL)
+	{
+		if (!IsWaiting(set) || set->cid != cid)
+			continue;
+		large |= RowNumbersCount(set->rows) >= STATEMENT_DELETES;
+		tables = list_append_unique_oid(tables, walk.file->key.relid);
+	}
+	if (!large)
 		return;
 	foreach(lc, tables)
 		SealTable(lfirst_oid(lc), true, cid);
-}
-
-void
-PendingDeletesCount(Oid relid, CommandId cid, int64 *rows, int64 *files)
-{
-	(void) CountCommand(relid, cid, NULL, rows, files);
 }
 
 void
@@ -482,31 +479,18 @@ PendingDeletesDiscard(Oid relid)
 void
 PendingDeletesSubCommit(SubTransactionId subid, SubTransactionId parent)
 {
-	HASH_SEQ_STATUS seq;
-	PendingFile *file;
+	SetWalk		walk;
+	DeleteSet  *set;
 
-	if (bf_load.deletes == NULL)
-		return;
-	hash_seq_init(&seq, bf_load.deletes);
-	while ((file = hash_seq_search(&seq)) != NULL)
+	SetWalkBegin(&walk);
+	while ((set = SetWalkNext(&walk)) != NULL)
 	{
-		dlist_mutable_iter iter;
-
-		dlist_foreach_modify(iter, &file->sets)
-		{
-			DeleteSet  *set = dlist_container(DeleteSet, node, iter.cur);
-
-			if (set->subid == subid)
-				set->subid = parent;
-			if (set->consumed_in == subid)
-				set->consumed_in = parent;
-			if (set->consumed_in == set->subid)
-			{
-				dlist_delete(&set->node);
-				RowNumbersFree(set->rows);
-				pfree(set);
-			}
-		}
+		if (set->subid == subid)
+			set->subid = parent;
+		if (set->consumed_in == subid)
+			set->consumed_in = parent;
+		if (set->consumed_in == set->subid)
+			FreeSet(set);
 	}
 }
 
@@ -514,28 +498,15 @@ PendingDeletesSubCommit(SubTransactionId subid, SubTransactionId parent)
 void
 PendingDeletesSubAbort(SubTransactionId subid)
 {
-	HASH_SEQ_STATUS seq;
-	PendingFile *file;
+	SetWalk		walk;
+	DeleteSet  *set;
 
-	if (bf_load.deletes == NULL)
-		return;
-	hash_seq_init(&seq, bf_load.deletes);
-	while ((file = hash_seq_search(&seq)) != NULL)
+	SetWalkBegin(&walk);
+	while ((set = SetWalkNext(&walk)) != NULL)
 	{
-		dlist_mutable_iter iter;
-
-		dlist_foreach_modify(iter, &file->sets)
-		{
-			DeleteSet  *set = dlist_container(DeleteSet, node, iter.cur);
-
-			if (set->subid == subid)
-			{
-				dlist_delete(&set->node);
-				RowNumbersFree(set->rows);
-				pfree(set);
-			}
-			else if (set->consumed_in == subid)
-				set->consumed_in = InvalidSubTransactionId;
-		}
+		if (set->subid == subid)
+			FreeSet(set);
+		else if (set->consumed_in == subid)
+			set->consumed_in = InvalidSubTransactionId;
 	}
 }

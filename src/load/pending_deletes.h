@@ -30,13 +30,6 @@ extern DeleteResult PendingDelete(Oid relid, uint64 file_id, int64 row, bool inl
  */
 extern int64 PendingDeletesApply(Manifest *manifest, CommandId before);
 
-/* What PendingDeletesSeal and its like wrote; EXPLAIN ANALYZE shows it. */
-typedef struct DeleteCounters
-{
-	int64		vectors;
-	int64		dropped;		/* files without rows */
-} DeleteCounters;
-
 /* Make vectors of all; no snapshot is used after this: before commit. */
 extern void PendingDeletesSealAll(void);
 
@@ -51,9 +44,6 @@ extern void PendingDeletesEndCommand(CommandId cid);
 
 /* Forget those of a table, whose files are replaced; restored if the subtransaction aborts. */
 extern void PendingDeletesDiscard(Oid relid);
-
-/* How many rows a command deleted of a table and in how many files, and what was written of that. */
-extern void PendingDeletesCount(Oid relid, CommandId cid, int64 *rows, int64 *files);
 
 /* At the end of subtransactions; memory goes with that of the transaction. */
 extern void PendingDeletesSubCommit(SubTransactionId subid, SubTransactionId parent);
