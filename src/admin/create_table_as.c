@@ -200,13 +200,6 @@ CheckColocated(const CreateTableArgs *args, const BucketSpec *spec, TupleDesc de
 	table_close(rel, NoLock);
 }
 
-/* The name of a table, as SQL has it. */
-static char *
-TableName(Oid relid)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
-}
-
 static void
 Execute(const char *sql)
 {

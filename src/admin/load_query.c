@@ -20,6 +20,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -153,6 +154,12 @@ KeptRowsConnect(TupleDesc columns, Tuplestorestate *store)
 	kept->reldata = store;
 	if (SPI_connect() != SPI_OK_CONNECT || SPI_register_relation(kept) != SPI_OK_REL_REGISTER)
 		elog(ERROR, "could not register rows");
+}
+
+char *
+TableName(Oid relid)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
 }
 
 char *

@@ -26,6 +26,9 @@ extern Tuplestorestate *QueryRunStore(Query *query, const char *text);
  */
 extern void KeptRowsConnect(TupleDesc columns, Tuplestorestate *store);
 
+/* A table's name, as SQL finds it whatever the search_path. */
+extern char *TableName(Oid relid);
+
 /* The columns as in a list of SQL. */
 extern char *ColumnNames(TupleDesc columns);
 

@@ -222,7 +222,7 @@ bucketfdw_upsert(PG_FUNCTION_ARGS)
 		ChangeLock(lfirst_oid(lc), CHANGE_WHOLE, CHANGE_LOCK_EXCLUSIVE);
 
 	store = QueryRunStore(query, sql);
-	name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), get_rel_name(relid));
+	name = TableName(relid);
 	names = ColumnNames(columns);
 	LoadAllowMemory(maintenance_work_mem);
 	KeptRowsConnect(columns, store);
