@@ -191,7 +191,7 @@ LoadBlockColumn(Batch *batch, int col)
 	int			filecol = block->file->filecols[col];
 
 	if (filecol == FILECOL_ROW_ID)
-		BlockRowIds(block->file, block->blockno, NULL, batch->nrows, &block->ids, leaf->cxt, &batch->cols[col]);
+		LeafBlockRowIds(block, &batch->cols[col]);
 	else if (filecol == FILECOL_ABSENT)
 		AbsentColumnVector(leaf, col, &batch->cols[col]);
 	else
@@ -201,6 +201,7 @@ LoadBlockColumn(Batch *batch, int col)
 		FileReaderDecode(block->file->reader, block->blockno, filecol,
 						 block->buffers[col], &batch->cols[col],
 						 &leaf->counters.bytes_read);
+		BlockCloseUp(block, batch->cols[col].values, batch->cols[col].nulls);
 	}
 	batch->loaded[col] = true;
 }
@@ -234,6 +235,7 @@ LoadBlockScaled(Batch *batch, int col, ScaledColumn *scaled)
 									block->scaled_buffers[col], &block->scaled[col],
 									&leaf->counters.bytes_read))
 			return false;
+		BlockCloseUp(block, (Datum *) block->scaled[col].values, block->scaled[col].nulls);
 		block->scaled_loaded[col] = true;
 	}
 	*scaled = block->scaled[col];
@@ -352,8 +354,11 @@ SelectPart(LeafReader *leaf, BlockCursor *cursor, LeafBlock *block)
 		to = RowAfterCut(spec, batch, leaf->partcols, part->to);
 	if (part->nslices > 1 && part->by_rows)
 	{
-		from = (int) Max(from, cursor->first_row - fb->first_row);
-		to = (int) Min(to, cursor->end_row - fb->first_row);
+		int			first = (int) Max(cursor->first_row - fb->first_row, 0);
+		int			end = (int) Min(cursor->end_row - fb->first_row, fb->nrows);
+
+		from = Max(from, BlockLiveRank(cursor->file, block->blockno, first));
+		to = Min(to, BlockLiveRank(cursor->file, block->blockno, end));
 	}
 	if (from == 0 && to == batch->nrows)
 		return;
@@ -405,20 +410,18 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 			BlockIsRead(leaf, cursor, blockno);
 			block->file = cursor->file;
 			block->blockno = blockno;
+			BlockFindLive(cursor->file, blockno, block);
 			memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
 			if (block->scaled != NULL)
 				memset(block->scaled_loaded, 0, leaf->ncols * sizeof(bool));
 		}
-		batch->nrows = fb->nrows;
-		batch->nselected = fb->nrows;
+		batch->nrows = block->nlive;
+		batch->nselected = block->nlive;
 		batch->selection = NULL;
 
-		if (block->selection == NULL &&
-			(leaf->nquals > 0 || leaf->part.from || leaf->part.to || cursor->file->deleted))
+		if (block->selection == NULL && (leaf->nquals > 0 || leaf->part.from || leaf->part.to))
 			block->selection = MemoryContextAlloc(leaf->cxt, BF_BATCH_ROWS * sizeof(uint16));
 		SelectPart(leaf, cursor, block);
-		if (cursor->file->deleted != NULL)
-			BlockDropDeleted(cursor->file, blockno, batch, block->selection);
 		nrows = batch->nselected;
 		BlockApplyQuals(leaf, cursor, batch, block->selection, 0);
 		leaf->counters.rows_removed += nrows - batch->nselected;

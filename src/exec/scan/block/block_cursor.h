@@ -44,13 +44,27 @@ typedef struct LeafFile
 	Size		memory;			/* of cxt */
 } LeafFile;
 
-/* A block read into memory; reused. */
+/* Rows of a block from <= row < to. */
+typedef struct RowStretch
+{
+	uint16		from;
+	uint16		to;
+} RowStretch;
+
+/*
+ * A block read into memory; reused.  Deleted rows are left out of its columns
+ * when these are decoded: a few of them would else cost each row of the block
+ * a way through the selection in all that follows.
+ */
 typedef struct LeafBlock
 {
 	Batch		batch;			/* load_arg points back to this struct */
 	LeafReader *leaf;
 	LeafFile   *file;			/* NULL: holds nothing that could be used again */
 	int			blockno;
+	int			nlive;			/* rows that are not deleted */
+	int			nstretches;		/* of these; 0: all are there */
+	RowStretch *stretches;		/* NULL: not needed yet */
 	ColumnBuffer **buffers;		/* one per column */
 	ColumnBuffer **scaled_buffers;	/* for the columns below */
 	ScaledColumn *scaled;		/* per column, if it was asked for without being loaded; NULL: none was */
@@ -214,11 +228,15 @@ extern void AbsentColumnStats(LeafReader *leaf, int col, int nrows, BlockColumnS
  * block_rows.c
  */
 
-/* Narrow the selection of a batch, which is the block, to rows that are not deleted; the file has such. */
-extern void BlockDropDeleted(const LeafFile *file, int blockno, Batch *batch, uint16 *selection);
+/* Find the rows of a block that are not deleted: what a block read into memory is made of. */
+extern void BlockFindLive(const LeafFile *file, int blockno, LeafBlock *block);
 
-/* How many rows of a block are not deleted. */
+/* Move the values of those rows, and their null flags if there are some, together. */
+extern void BlockCloseUp(const LeafBlock *block, Datum *values, bool *nulls);
+
+/* How many rows of a block are not deleted; and of those before a row. */
 extern int	BlockLiveRows(const LeafFile *file, int blockno);
+extern int	BlockLiveRank(const LeafFile *file, int blockno, int row);
 
 /* Keep those of some rows of a block that are not deleted; returns how many. */
 extern int	BlockDropDeletedOf(const LeafFile *file, int blockno, uint16 *rows, int n);
@@ -226,6 +244,9 @@ extern int	BlockDropDeletedOf(const LeafFile *file, int blockno, uint16 *rows, i
 /* The identities of some rows of a block (NULL: the first n) as a vector; *ids is made in cxt when it is NULL. */
 extern void BlockRowIds(const LeafFile *file, int blockno, const uint16 *rows, int n, RowIds **ids,
 						MemoryContext cxt, ColumnVector *vector);
+
+/* The same of the rows that a block in memory has. */
+extern void LeafBlockRowIds(LeafBlock *block, ColumnVector *vector);
 
 /* Lookups (point_read.c): find the quals they use, when a file was opened; and drop what is kept of it. */
 extern void LeafFileFindPoints(LeafReader *leaf, LeafFile *file);
