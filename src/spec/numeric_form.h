@@ -33,4 +33,13 @@
 
 #define NUMERIC_BASE				10000
 
+/* The display scale of all numerics of a typmod, as numeric_typmod_scale() of core has it; 0: they may have any. */
+static inline int
+NumericTypmodScale(int32 typmod)
+{
+	int			scale = typmod < (int32) VARHDRSZ ? 0 : (((typmod - (int32) VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+
+	return Max(scale, 0);
+}
+
 #endif							/* BF_NUMERIC_FORM_H */

@@ -119,6 +119,12 @@ typedef struct EncodingOps
 	/* All values, after open(); those that are made are put into made. */
 	const char *(*read) (const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch);
 
+	/*
+	 * The same of numerics as integers of one scale; NULL: these are never
+	 * such.  *found: whether they are.
+	 */
+	const char *(*read_scaled) (const EncodedValues *ev, int64 *values, int *scale, bool *found, ByteBuffer *made);
+
 	/* Make ready for taking single values, after open(). */
 	const char *(*prepare) (const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch);
 

@@ -7,6 +7,7 @@
 
 #include "access/tupmacs.h"
 #include "format/encoding/encoding.h"
+#include "format/encoding/scaled_convert.h"
 
 /* Bytes from one value of RAW, or of CONSTANT, to where the next would be. */
 static inline size_t
@@ -157,6 +158,17 @@ read_constant(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct C
 }
 
 static const char *
+read_constant_scaled(const EncodedValues *ev, int64 *values, int *scale, bool *found, ByteBuffer *made)
+{
+	int64		value;
+
+	*found = ev->col->keyclass == KEYCLASS_NUMERIC && NumericToScaled(ev->in, &value, scale);
+	for (int i = 0; i < ev->n && *found; i++)
+		values[i] = value;
+	return NULL;
+}
+
+static const char *
 take_constant(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
 			  ByteBuffer *made)
 {
@@ -185,6 +197,7 @@ const EncodingOps ConstantEncoding = {
 	.write = write_constant,
 	.open = open_constant,
 	.read = read_constant,
+	.read_scaled = read_constant_scaled,
 	.prepare = prepare,
 	.take = take_constant
 };

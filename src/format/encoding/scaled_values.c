@@ -152,6 +152,14 @@ read_numeric(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct Co
 }
 
 static const char *
+read_numeric_scaled(const EncodedValues *ev, int64 *values, int *scale, bool *found, ByteBuffer *made)
+{
+	*scale = ev->scale;
+	*found = true;
+	return ReadInts(ev, values);
+}
+
+static const char *
 take(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at, Datum *values,
 	 ByteBuffer *made)
 {
@@ -195,6 +203,7 @@ const EncodingOps NumericEncoding = {
 	.write = write_scaled,
 	.open = open_numeric,
 	.read = read_numeric,
+	.read_scaled = read_numeric_scaled,
 	.prepare = PrepareInts,
 	.take = take
 };

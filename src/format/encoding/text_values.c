@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "format/encoding/encoding.h"
+#include "format/encoding/scaled_convert.h"
 #include "spec/murmur.h"
 
 /* after so many values a dictionary must have proved useful */
@@ -260,6 +261,35 @@ read_dict(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct Colum
 }
 
 static const char *
+read_dict_scaled(const EncodedValues *ev, int64 *values, int *scale, bool *found, ByteBuffer *made)
+{
+	int64	   *dict = (int64 *) ByteBufferPrepare(made, ev->ndata * sizeof(int64));
+	const char *problem;
+
+	*found = false;
+	if (ev->col->keyclass != KEYCLASS_NUMERIC)
+		return NULL;
+	problem = walk(ev, ev->ndata, (Datum *) dict, NULL);
+	for (int i = 0; i < ev->ndata && problem == NULL; i++)
+	{
+		int			scale_here;
+
+		if (!NumericToScaled(DatumGetPointer((Datum) dict[i]), &dict[i], &scale_here) ||
+			(i > 0 && scale_here != *scale))
+			return NULL;
+		*scale = scale_here;
+	}
+	if (problem == NULL)
+		problem = ReadInts(ev, values);
+	if (problem == NULL)
+		problem = check_codes(ev, (Datum *) values, ev->n);
+	for (int i = 0; i < ev->n && problem == NULL; i++)
+		values[i] = dict[values[i]];
+	*found = true;
+	return problem;
+}
+
+static const char *
 prepare_dict(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *scratch)
 {
 	const char *problem = prepare_texts(ev, ev->ndata, index);
@@ -301,6 +331,7 @@ const EncodingOps DictEncoding = {
 	.write = write_dict,
 	.open = open_dict,
 	.read = read_dict,
+	.read_scaled = read_dict_scaled,
 	.prepare = prepare_dict,
 	.take = take_dict
 };

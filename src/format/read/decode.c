@@ -5,7 +5,9 @@
 #include "postgres.h"
 
 #include "format/codec.h"
+#include "format/encoding/scaled_convert.h"
 #include "format/read/reader_private.h"
+#include "spec/numeric_form.h"
 
 struct ColumnBuffer
 {
@@ -259,21 +261,34 @@ FileReaderDecodeScaled(FileReader *reader, int block, int col, ColumnBuffer *buf
 					   ScaledColumn *scaled, uint64 *bytes_read)
 {
 	const DiskChunk *chunk = ChunkGet(reader, block, col);
+	const FileColumn *column = &reader->cols[col];
 	int			nrows = reader->blocks[block].nrows;
 	const char *problem;
+	bool		found;
 	EncodedValues ev;
 
-	if (chunk->encoding != ENCODING_NUMERIC)
+	if (column->keyclass != KEYCLASS_NUMERIC ||
+		(chunk->encoding != ENCODING_NONE && Encodings[chunk->encoding]->read_scaled == NULL))
 		return false;
 	scaled->nulls = prepare_vector(buffer, chunk, nrows);
 	scaled->values = (int64 *) buffer->values.data;
+	if (chunk->encoding == ENCODING_NONE)
+	{
+		scaled->scale = NumericTypmodScale(column->typmod);
+		if (scaled->scale > BF_MAX_NUMERIC_SCALE)
+			return false;
+		memset(scaled->values, 0, nrows * sizeof(int64));
+		memset(scaled->nulls, true, nrows);
+		return true;
+	}
 	open_chunk(reader, block, col, chunk, &buffer->scratch->raw, scaled->nulls,
 			   buffer->scratch, &ev, bytes_read);
-	problem = ReadInts(&ev, (int64 *) buffer->values.data);
+	problem = ev.ops->read_scaled(&ev, scaled->values, &scaled->scale, &found, &buffer->decoded);
 	if (problem)
 		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	if (!found)
+		return false;
 	if (scaled->nulls != NULL)
 		spread_values((Datum *) buffer->values.data, ev.n, scaled->nulls, nrows);
-	scaled->scale = ev.scale;
 	return true;
 }

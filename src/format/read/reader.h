@@ -97,8 +97,8 @@ extern void FileReaderDecode(FileReader *reader, int block, int col,
 							 ColumnBuffer *buffer, ColumnVector *vector, uint64 *bytes_read);
 
 /*
- * The same of numerics that the file holds as integers, as such; false if it
- * does not, and then nothing was read.
+ * The same of numerics as integers of one scale; false if the block holds
+ * others, which is seldom found out only after reading.
  */
 extern bool FileReaderDecodeScaled(FileReader *reader, int block, int col,
 								   ColumnBuffer *buffer, ScaledColumn *scaled, uint64 *bytes_read);

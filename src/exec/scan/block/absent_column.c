@@ -7,6 +7,7 @@
 
 #include "exec/scan/block/block_cursor.h"
 #include "format/encoding/scaled_convert.h"
+#include "spec/numeric_form.h"
 #include "storage/missing_catalog.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -44,10 +45,11 @@ AbsentColumnsFind(LeafReader *leaf)
 
 		/* a system column is in no file */
 		column->isnull = att < 0 || nulls[att];
-		if (column->isnull)
+		if (att < 0)
 			continue;
 		column->value = values[att];
 		column->keyclass = KeyClassOfType(getBaseType(TupleDescAttr(desc, att)->atttypid));
+		column->scaled.scale = NumericTypmodScale(TupleDescAttr(desc, att)->atttypmod);
 	}
 	pfree(values);
 	pfree(nulls);
@@ -94,9 +96,17 @@ AbsentColumnScaled(LeafReader *leaf, int col, ScaledColumn *scaled)
 	AbsentColumn *column = &leaf->absent[col];
 	int64		value;
 
-	if (column->isnull || column->keyclass != KEYCLASS_NUMERIC)
+	if (column->keyclass != KEYCLASS_NUMERIC || column->scaled.scale > BF_MAX_NUMERIC_SCALE)
 		return false;
-	if (column->scaled.values == NULL)
+	if (column->isnull)
+	{
+		ColumnVector vector;
+
+		AbsentColumnVector(leaf, col, &vector);
+		column->scaled.values = (int64 *) vector.values;
+		column->scaled.nulls = vector.nulls;
+	}
+	else if (column->scaled.values == NULL)
 	{
 		if (!NumericToScaled(DatumGetPointer(column->value), &value, &column->scaled.scale))
 			return false;
