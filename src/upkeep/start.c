@@ -101,6 +101,16 @@ Look(KnownTable *known)
 	return (UpkeepIsDue(&due) || due.quiet_at != 0) && TableWantsUpkeep(known->relid);
 }
 
+/* The worker that runs looks again when we have committed; this mode does not look like one to others. */
+static bool
+WorkerRuns(void)
+{
+	LOCKTAG		tag;
+
+	WorkerTag(&tag);
+	return !CanLock(&tag, ShareLock);
+}
+
 /* Does what the transaction wrote to a table leave it in need? */
 static bool
 IsInNeed(const WrittenTable *written)
@@ -128,6 +138,10 @@ IsInNeed(const WrittenTable *written)
 			return false;
 	}
 
+	/* with many runs a look takes longer than a small write */
+	if (start_wanted || WorkerRuns())
+		return start_wanted;
+
 	/* a look would count as a read of the whole table; the worker's does not */
 	if (IsolationIsSerializable())
 	{
@@ -148,7 +162,6 @@ Decide(void)
 {
 	MemoryContext cxt;
 	MemoryContext old;
-	LOCKTAG		tag;
 	const ListCell *lc;
 
 	if (WrittenTables() == NIL || start_none || !bf_upkeep || IsParallelWorker() || am_walsender ||
@@ -164,9 +177,7 @@ Decide(void)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 
-	/* the worker that runs looks again when we have committed; this mode does not look like one to others */
-	WorkerTag(&tag);
-	if (start_wanted && !CanLock(&tag, ShareLock))
+	if (start_wanted && WorkerRuns())
 		start_wanted = false;
 }
 
