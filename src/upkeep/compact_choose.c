@@ -18,10 +18,11 @@
  * the shared files, and buckets whose other runs stayed would differ from the
  * rest from then on.
  *
- * When nothing is appended, buckets are merged on to two runs, all at once or
- * not at all, if the table has credit: so many rows for each that it has, less
- * those that compaction wrote.  And to one, which is read fastest, where little
- * was written so far for what is to be merged.
+ * When nothing is appended, buckets are merged on to one run, all at once or not
+ * at all, if the table has credit: so many rows for each that it has, less those
+ * that compaction wrote.  Two are read hardly faster than ten, one much faster;
+ * where credit is not enough for that, or there is too little beside the largest
+ * run, they are merged to two.
  *
  * Deleted rows do not count.  They are taken out with what is merged, and of a
  * file of which a large part is deleted by itself: so each deleted row pays for
@@ -37,9 +38,8 @@
 
 /* rows that may be rewritten for each row of the table, in all, while nothing is appended */
 #define CREDIT 4
-/* what merging to one run leaves of it, which is done if the rows outside of the largest runs are so large a part */
-#define CREDIT_LEFT 2
-#define SMALL_PART (1.0 / 16)
+/* they are merged to one run if the rows outside of the largest runs are so large a part */
+#define SMALL_PART (1.0 / 8)
 
 /* more than any run has */
 #define ALL_PARTS 2.0
@@ -244,7 +244,7 @@ PartBehindLargest(const Chooser *chooser, const ManifestRun *const *runs, int n)
 	return Max(RunPart(chooser, runs[n - 2]), Min(part, RunPart(chooser, runs[n - 1]) * 0.999));
 }
 
-/* Decide to merge all buckets to one run, if much credit is left then. */
+/* Decide to merge all buckets to one run, if there is credit for that. */
 static bool
 SpendOnOne(const Chooser *chooser, double *parts)
 {
@@ -260,7 +260,7 @@ SpendOnOne(const Chooser *chooser, double *parts)
 			small += i < at + n - 1 ? RunLive(chooser->runs[i]) : 0;
 		}
 	}
-	if (small == 0 || small < rows * SMALL_PART || rows > chooser->credit - CREDIT_LEFT * chooser->rows)
+	if (small == 0 || small < rows * SMALL_PART || rows > chooser->credit)
 		return false;
 	for (int at = 0; (n = NextBucket(chooser, at)) > 0; at += n)
 		parts[chooser->runs[at]->bucket] = n > 1 ? ALL_PARTS : 0;
