@@ -17,6 +17,7 @@ PARTS = {
     "sides": "20 million with 2 million and with 2 thousand (as --rows has it), one, both or no side bucketed",
     "skew": "half of all rows on one key, and 0.9 of them on five, with one and two processes",
     "graph": "edges with the vertices at their source and at their end",
+    "histories": "appends, one-row INSERTs and --nights nightly loads, with upkeep and without",
     "tpch": "the 22 queries of TPC-H",
 }
 
@@ -37,6 +38,8 @@ def options(arguments):
     parser.add_argument("--vertices", type=int, default=200000)
     parser.add_argument("--edges", type=int, default=4000000)
     parser.add_argument("--graph-work-mem", default="64MB", help="work_mem of the part graph, for all sessions")
+    parser.add_argument("--nights", type=int, default=365, help="appends of the longest of the histories")
+    parser.add_argument("--night-rows", type=int, default=50000, help="rows of each")
     parser.add_argument("--tpch-scale", default="1", help="scale factor: 0.1, 1, 5")
     parser.add_argument("--tpch-timeout", type=int, default=120, help="seconds a query of TPC-H may take")
     parser.add_argument("--tpch-queries", default="", help="comma separated numbers; default all")
@@ -48,6 +51,7 @@ def options(arguments):
     parser.add_argument("--out", default="", help="folder for report.md and charts; default bench/out in the tree")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     smoke = ["--rows=20000", "--rounds=0", "--growth-min=10000", "--growth-max=20000", "--vertices=1000", "--edges=10000",
+             "--nights=12", "--night-rows=1000",
              "--tpch-scale=0.01", "--graph-work-mem=1MB", "--cold-by=fadvise"]
     found = parser.parse_args((smoke if "--smoke" in arguments else []) + arguments)
     found.part = found.part.split(",")
@@ -57,7 +61,7 @@ def options(arguments):
     found.tpch_queries = [int(n) for n in found.tpch_queries.split(",") if n]
     if found.rounds == 0 and not found.smoke:
         parser.error("--rounds is less than 1")
-    for name in ("rows", "buckets", "loads", "threads", "vertices", "edges", "growth_min"):
+    for name in ("rows", "buckets", "loads", "threads", "vertices", "edges", "nights", "night_rows", "growth_min"):
         if getattr(found, name) < 1:
             parser.error(f"--{name.replace('_', '-')} is less than 1")
     if found.growth_max < found.growth_min:
@@ -70,8 +74,9 @@ def bytes_needed(o):
     shop = 2 * o.rows * (1000 if {"joins", "lookups", "cold", "loads"} & set(o.part) else 250)
     grow = 2 * o.growth_max * 200 if "growth" in o.part else 0
     graph = o.vertices * 1500 + o.edges * 250 if "graph" in o.part else 0
+    kept = (o.rows + o.nights * o.night_rows) * 250 if "histories" in o.part else 0
     tpch = int(float(o.tpch_scale) * 4.5e9) if "tpch" in o.part else 0
-    return max(shop, grow, graph, tpch) + 4_000_000_000
+    return max(shop, grow, graph, kept, tpch) + 4_000_000_000
 
 
 def main():
