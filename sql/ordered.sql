@@ -103,18 +103,56 @@ PREPARE o(int) AS SELECT array_agg(k) FROM (SELECT k FROM s_b WHERE k >= $1 ORDE
 SET plan_cache_mode = force_generic_plan;
 EXECUTE o(10); EXECUTE o(398); EXECUTE o(1000); EXECUTE o(NULL);
 
--- the memory of a merge follows a small work_mem, for the planner and for a plan that is there
-CREATE FOREIGN TABLE wide_b (k int, v text) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '16');
-INSERT INTO wide_b SELECT i, repeat('v', 20) || i FROM generate_series(1, 200000) i;
-PREPARE wide AS SELECT k, v FROM wide_b ORDER BY k;
+-- however small work_mem is, the first rows come from the first blocks, and blocks that do not fit are copied one by one
+CREATE TABLE wide_h AS SELECT i AS k, repeat(md5(i::text), 1 + i % 7) AS v, i % 3 AS w FROM generate_series(1, 200000) i;
+CREATE FOREIGN TABLE wide_b (k int, v text, w int) SERVER bucketfdw OPTIONS (bucket_by 'k', buckets '16', block_rows '2000');
+INSERT INTO wide_b TABLE wide_h;
+ANALYZE wide_h, wide_b;
+PREPARE wide AS SELECT md5(string_agg(v, ',')) FROM (SELECT k, v FROM wide_b ORDER BY k) s;
+PREPARE few AS SELECT k, v FROM wide_b ORDER BY k LIMIT 3;
 SET enable_sort = off;
-SELECT measured('EXECUTE wide', 'Rows Sorted'), nodes('SELECT k, v FROM wide_b ORDER BY k', false);
+EXECUTE wide;
+SELECT md5(string_agg(v, ',')) FROM (SELECT k, v FROM wide_h ORDER BY k) s;
+SET work_mem = '1MB';
+EXECUTE wide;
 SET work_mem = '64kB';
-SELECT measured('EXECUTE wide', 'Rows Sorted'), nodes('SELECT k, v FROM wide_b ORDER BY k', false);
-RESET work_mem;
+EXECUTE wide;
+CREATE FUNCTION temp_written(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+	RETURN plan->0->'Plan'->>'Temp Written Blocks';
+END
+$$;
+SELECT measured('EXECUTE wide', 'Runs Merged') runs, temp_written('EXECUTE wide') > 2000 AS copied,
+	temp_written('SELECT k, v FROM wide_b WHERE k > 100000 ORDER BY k LIMIT 1') < 500 AS few_copied;
 RESET enable_sort;
+SELECT nodes('SELECT k, v FROM wide_b ORDER BY k LIMIT 3', false), measured('EXECUTE few', 'Blocks Read')::int <= 8 AS few;
+SELECT same_order(q), q FROM unnest(ARRAY[
+	'SELECT k, v FROM wide_b WHERE w = 1 ORDER BY k OFFSET 60000', 'SELECT k, v FROM wide_b WHERE k > 150000 ORDER BY k LIMIT 30000',
+	'SELECT k, v FROM wide_b ORDER BY k OFFSET 199999', 'SELECT k, w FROM wide_b ORDER BY k OFFSET 199990']) q;
+BEGIN;
+DECLARE c CURSOR FOR SELECT k, v FROM wide_b ORDER BY k;
+FETCH 2 FROM c;
+MOVE 30000 FROM c;
+FETCH 2 FROM c;
+CLOSE c;
+COMMIT;
+-- deleted rows, and what waits in the own transaction
+BEGIN;
+DELETE FROM wide_b WHERE k % 1000 < 500;
+DELETE FROM wide_h WHERE k % 1000 < 500;
+INSERT INTO wide_b SELECT * FROM wide_h WHERE k % 1000 = 999;
+INSERT INTO wide_h SELECT * FROM wide_h WHERE k % 1000 = 999;
+SELECT same_order('SELECT k, v FROM wide_b ORDER BY k OFFSET 50000');
+ROLLBACK;
+RESET work_mem;
 DEALLOCATE wide;
+DEALLOCATE few;
+DROP FUNCTION temp_written;
 DROP FOREIGN TABLE wide_b;
+DROP TABLE wide_h;
 
 -- a cached plan whose table grows: few runs, many runs, another order in new files
 INSERT INTO s_b SELECT * FROM s_h WHERE k = 10;
@@ -123,11 +161,11 @@ EXECUTE o(10);
 PREPARE whole AS SELECT md5(string_agg(s::text, ' ')) FROM (SELECT k, d, v, t FROM s_b ORDER BY k, d DESC, v NULLS FIRST, t DESC NULLS LAST) s;
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) EXECUTE whole;
-SELECT format('INSERT INTO s_b SELECT * FROM s_h WHERE seq BETWEEN %s AND %s', i * 100, i * 100 + 150) FROM generate_series(1, 16) i \gexec
+SELECT format('INSERT INTO s_b SELECT * FROM s_h WHERE seq BETWEEN %s AND %s', i * 100, i * 100 + 150) FROM generate_series(1, 40) i \gexec
 CREATE TABLE s2_h AS SELECT * FROM s_h;
 DO $$
 BEGIN
-	FOR i IN 1..16 LOOP
+	FOR i IN 1..40 LOOP
 		INSERT INTO s2_h SELECT * FROM s_h WHERE seq BETWEEN i * 100 AND i * 100 + 150;
 	END LOOP;
 END
@@ -137,7 +175,7 @@ CREATE FUNCTION whole_heap() RETURNS text LANGUAGE sql SET enable_sort = on AS $
 EXECUTE whole;
 SELECT whole_heap();
 -- too many runs to merge: the executor sorts
-SELECT measured('EXECUTE whole', 'Rows Sorted') sorted, runs > 256 many FROM bucketfdw.tables WHERE relid = 's_b'::regclass;
+SELECT measured('EXECUTE whole', 'Rows Sorted') sorted, runs > 512 many FROM bucketfdw.tables WHERE relid = 's_b'::regclass;
 RESET enable_sort;
 -- and the planner no longer offers it
 SELECT nodes('SELECT * FROM s_b ORDER BY k LIMIT 10', false);

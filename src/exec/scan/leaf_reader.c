@@ -7,12 +7,17 @@
 #include "exec/scan/block/block_cursor.h"
 #include "exec/scan/leaf_reader.h"
 #include "exec/scan/merge/cursor_set.h"
+#include "exec/scan/merge/merge_memory.h"
 #include "exec/scan/merge/merge_passes.h"
+#include "exec/scan/merge/merge_spool.h"
 #include "exec/scan/merge/run_merge.h"
 #include "guc.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+
+/* rows of the first batch in order; perhaps no more will be asked for */
+#define FIRST_ROWS 8
 
 /* Runs of the manifest by spec and bucket. */
 typedef struct RunIndex
@@ -92,7 +97,7 @@ LeafReaderEnd(LeafReader *leaf)
 {
 	/* a unit that was left early: temporary files have to be closed */
 	if (leaf->spool_cxt != NULL)
-		MergePassesClose(leaf);
+		MergeSpoolClose(leaf);
 	for (int i = 0; i < leaf->manifest->nfiles; i++)
 	{
 		if (leaf->files[i] != NULL)
@@ -112,15 +117,6 @@ void
 LeafReaderCountRows(LeafReader *leaf)
 {
 	leaf->countable = true;
-}
-
-/* Do the quals leave this run's bucket? */
-static inline bool
-RunWanted(LeafReader *leaf, const ManifestRun *run)
-{
-	const uint8 *bits = leaf->prune[leaf->manifest->files[run->file].spec];
-
-	return bits == NULL || (bits[run->bucket / 8] & (1 << (run->bucket % 8))) != 0;
 }
 
 void
@@ -395,13 +391,12 @@ SetPart(LeafReader *leaf, const UnitPart *part)
 		leaf->partcols[k] = LeafColumn(leaf, spec->sort[k].attnum);
 }
 
-void
-LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPart *part)
+/* Start on the runs of the unit. */
+static void
+OpenSorted(LeafReader *leaf, int nkeys, const UnitPart *part)
 {
 	leaf->sorted = true;
 	leaf->nkeys = nkeys;
-	leaf->ramp = 0;
-	CollectRuns(leaf, ngroups, group);
 	leaf->counters.max_runs = Max(leaf->counters.max_runs, leaf->nruns);
 	SetPart(leaf, part);
 	if (leaf->nruns > MERGE_FAN_IN)
@@ -416,44 +411,33 @@ LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPar
 		leaf->ncursors = i + 1;
 	}
 	if (leaf->nruns > 1)
-	{
-		MergeSpoolWide(leaf);
 		RunMergeOpen(leaf);
-	}
 }
 
 void
-LeafFirstRowsSoon(LeafReader *leaf)
+LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys, const UnitPart *part)
 {
-	leaf->ramp = 8;
+	CollectRuns(leaf, ngroups, group);
+	leaf->ramp = 0;
+	leaf->run_memory = MergeRunMemory(leaf->ncols, leaf->nruns, false);
+	OpenSorted(leaf, nkeys, part);
+}
+
+int
+LeafWantedRuns(LeafReader *leaf)
+{
+	int64		rows;
+
+	return WantedRuns(leaf, 1, 0, NULL, &rows);
 }
 
 void
-LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory)
+LeafOpenOrdered(LeafReader *leaf, int nkeys)
 {
-	Manifest   *m = leaf->manifest;
-	TupleDesc	desc = RelationGetDescr(leaf->rel);
-	double		rowbytes = 2 * sizeof(int64);	/* the prepared key */
-	double		total = 0;
-
-	for (int c = 0; c < leaf->ncols; c++)
-	{
-		const FormData_pg_attribute *att = LeafAttribute(desc, leaf->attnums[c]);
-
-		rowbytes += sizeof(Datum) + sizeof(bool);
-		if (!att->attbyval)
-			rowbytes += att->attlen > 0 ? att->attlen :
-				Min((double) m->raw_bytes / Max(ManifestStoredRows(m), 1), 256);
-	}
-	*nruns = 0;
-	for (int r = 0; r < m->nruns; r++)
-	{
-		if (!RunWanted(leaf, &m->runs[r]))
-			continue;
-		(*nruns)++;
-		total += rowbytes * Min(m->runs[r].rows, BF_BATCH_ROWS);
-	}
-	*memory = (Size) total;
+	CollectRuns(leaf, 1, 0);
+	leaf->ramp = FIRST_ROWS;
+	leaf->run_memory = MergeRunMemory(leaf->ncols, leaf->nruns, true);
+	OpenSorted(leaf, nkeys, NULL);
 }
 
 /* Blocks of all runs in file order: one cursor that moves from run to run. */
@@ -537,7 +521,7 @@ LeafClose(LeafReader *leaf)
 	if (leaf->merge != NULL)
 		RunMergeClose(leaf);
 	if (leaf->spool_cxt != NULL)
-		MergePassesClose(leaf);
+		MergeSpoolClose(leaf);
 	CursorSetFree(leaf);
 	for (int i = 0; i < leaf->nruns; i++)
 	{

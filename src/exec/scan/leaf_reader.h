@@ -76,11 +76,14 @@ extern void LeafOpenAll(LeafReader *leaf, UnitClaim *claim);
 extern void LeafOpenGroup(LeafReader *leaf, int ngroups, int group, int nkeys,
 						  const UnitPart *part);
 
-/* After LeafOpenGroup: perhaps only the first few rows will be asked for. */
-extern void LeafFirstRowsSoon(LeafReader *leaf);
+/*
+ * Start reading all buckets as one stream sorted by the first nkeys sort
+ * columns of every file.  Perhaps only the first few rows will be asked for.
+ */
+extern void LeafOpenOrdered(LeafReader *leaf, int nkeys);
 
-/* Runs that LeafOpenGroup(leaf, 1, 0, ..., NULL) would merge and the memory that takes, at most. */
-extern void LeafMergeEstimate(LeafReader *leaf, int *nruns, Size *memory);
+/* The runs that merges. */
+extern int	LeafWantedRuns(LeafReader *leaf);
 
 /*
  * Next batch, or NULL at the end.  At least one row is selected.  The batch

@@ -130,32 +130,16 @@ SortRows(OrderedScan *scan, LeafReader *leaf, ScanState *ss, int ncols, const At
 		scan->sorted = MakeSingleTupleTableSlot(slot->tts_tupleDescriptor, &TTSOpsMinimalTuple);
 }
 
-Size
-OrderedScanMemory(void)
-{
-	Size		bytes = (Size) work_mem * 1024;
-
-	/* 128 MB with the default of work_mem */
-	return Max(bytes, Min(bytes * 32, (Size) 128 * 1024 * 1024));
-}
-
 bool
 OrderedScanOpen(OrderedScan *scan, LeafReader *leaf, ScanState *ss,
 				int ncols, const AttrNumber *attnums)
 {
-	Manifest   *manifest = LeafReaderManifest(leaf);
-	Size		memory;
-
-	LeafMergeEstimate(leaf, &scan->runs, &memory);
-	if (scan->runs <= 1 || (scan->runs <= BF_MAX_MERGE_RUNS &&
-							memory <= OrderedScanMemory()))
+	scan->runs = LeafWantedRuns(leaf);
+	if (scan->runs <= BF_MAX_MERGE_RUNS &&
+		ManifestCommonOrder(LeafReaderManifest(leaf), scan->want) == scan->want->nsort)
 	{
-		if (ManifestCommonOrder(manifest, scan->want) == scan->want->nsort)
-		{
-			LeafOpenGroup(leaf, 1, 0, scan->want->nsort, NULL);
-			LeafFirstRowsSoon(leaf);
-			return true;
-		}
+		LeafOpenOrdered(leaf, scan->want->nsort);
+		return true;
 	}
 	scan->runs = 0;
 	SortRows(scan, leaf, ss, ncols, attnums);

@@ -12,14 +12,8 @@
 #include "nodes/execnodes.h"
 #include "nodes/pg_list.h"
 
-/* merging reads one block of every run at a time; beyond this rows are sorted instead */
-#define BF_MAX_MERGE_RUNS 256
-/*
- * Bytes a merge may take.  A block of every run is little compared with the
- * rows that a sort would have to hold, so it is given more than work_mem, but
- * in proportion to it.
- */
-extern Size OrderedScanMemory(void);
+/* merging keeps every run open; beyond this rows are sorted instead */
+#define BF_MAX_MERGE_RUNS 512
 
 typedef struct OrderedScan OrderedScan;
 

@@ -13,6 +13,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "compat.h"
+#include "exec/scan/merge/merge_memory.h"
 #include "exec/scan/ordered_scan.h"
 #include "guc.h"
 #include "miscadmin.h"
@@ -158,9 +159,8 @@ OuterSetsOfColumn(PlannerInfo *root, RelOptInfo *rel, const SortColumn *col)
 	return sets;
 }
 
-/* How often the lookup is repeated, at least: as core does for index scans. */
-static double
-LoopCount(PlannerInfo *root, Relids outer)
+double
+ScanLoops(PlannerInfo *root, Relids outer)
 {
 	double		loops = 0;
 	int			relid = -1;
@@ -234,7 +234,7 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
 		   Cost *startup, Cost *total)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		loops = LoopCount(root, param->ppi_req_outer);
+	double		loops = ScanLoops(root, param->ppi_req_outer);
 	double		rows = KeyPinsRows(info, pins);
 	double		runs = Max(1.0, Min(info->nruns, info->nruns * pins->fraction));
 	double		files = Max(1.0, Min(info->nfiles, runs));
@@ -429,45 +429,65 @@ ScanIdentifiesRows(PlannerInfo *root, const RelOptInfo *rel)
 	return false;
 }
 
+/*
+ * Cost of merging all runs.  Each file is opened before the first row, and of
+ * each run that the first rows come from a block is decoded: whoever wants these
+ * rows only does not save that.  Of blocks that memory has no room for the
+ * executor makes copies in temporary files, see merge_memory.h.
+ */
+static void
+OrderedScanCost(PlannerInfo *root, RelOptInfo *rel, double runs, Cost *startup, Cost *total)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+	int			ncols = Max(1, list_length(rel->reltarget->exprs));
+	double		row_pages = (2 * sizeof(int64) + ncols * (sizeof(Datum) + sizeof(bool)) +
+							 rel->reltarget->width) / (double) BLCKSZ;
+	Size		block = (Size) (BucketBlockRows(info) * row_pages * BLCKSZ);
+	Size		excess = MergeExcess(block, MergeRunMemory(ncols, runs, true));
+	double		passed = info->rows * info->bucket_fraction * info->batch_selectivity;
+	double		begun = runs;
+	double		first;
+
+	if (root->limit_tuples > 0 && bms_membership(root->all_baserels) == BMS_SINGLETON)
+		begun = Min(runs, ceil(root->limit_tuples * Max(1.0, passed / rel->rows)));
+	first = Min(info->read_rows, begun * info->options->block_rows);
+
+	BucketScanCost(rel, false, startup, total);
+	*startup += Min(info->nfiles, runs) * OPEN_COST * seq_page_cost +
+		BucketReadCost(rel, first, seq_page_cost) +
+		2 * first * row_pages * MergeSpooledShare(begun, excess) * seq_page_cost;
+	*total += Min(info->nfiles, runs) * OPEN_COST * seq_page_cost +
+		passed * log2(runs + 1) * ORDER_COST * cpu_operator_cost +
+		2 * info->read_rows * row_pages * MergeSpooledShare(runs, excess) * seq_page_cost;
+	*total = Max(*startup, *total);
+}
+
 void
 BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
 	const BucketSpec *spec = info->options->spec;
 	double		runs = Max(1.0, info->nruns * info->bucket_fraction);
-	double		rows = BucketBlockRows(info);
-	double		width = 16 + Max(1, list_length(rel->reltarget->exprs)) * 9 + rel->reltarget->width;
 	List	   *pathkeys;
 	List	   *attnums = NIL;
 	int			ncols;
 	Cost		startup;
 	Cost		total;
-	Cost		first;
 
 	if (!bf_enable || !has_useful_pathkeys(root, rel))
 		return;
 	/* a sort of rows would lose what identifies those that are changed */
 	if (ScanIdentifiesRows(root, rel))
 		return;
-	/* the memory of the merge, as the executor reckons it */
-	if (runs > BF_MAX_MERGE_RUNS || runs * rows * width > (double) OrderedScanMemory())
+	if (runs > BF_MAX_MERGE_RUNS)
 		return;
 	pathkeys = SortPathkeys(root, rel, spec, &ncols);
 	if (pathkeys == NIL)
 		return;
 	for (int i = 0; i < ncols; i++)
 		attnums = lappend_int(attnums, spec->sort[i].attnum);
-
-	/* before the first row: each file is opened, and the first block of each run decoded */
-	BucketScanCost(rel, false, &startup, &total);
-	first = Min(info->nfiles, runs) * OPEN_COST * seq_page_cost +
-		BucketReadCost(rel, Min(info->read_rows, runs * info->options->block_rows), seq_page_cost) /
-		Max(1, list_length(rel->reltarget->exprs)) * ncols;
-	startup += first;
-	total += Min(info->nfiles, runs) * OPEN_COST * seq_page_cost +
-		info->rows * info->bucket_fraction * info->batch_selectivity *
-		log2(runs + 1) * ORDER_COST * cpu_operator_cost;
-	add_path(rel, (Path *) BfCreateScanPath(root, rel, rel->rows, startup, Max(startup, total),
+	OrderedScanCost(root, rel, runs, &startup, &total);
+	add_path(rel, (Path *) BfCreateScanPath(root, rel, rel->rows, startup, total,
 											pathkeys, rel->lateral_relids,
 											list_make3(attnums,
 													   OrderedScanDescribe(ncols, spec->sort), NIL)));

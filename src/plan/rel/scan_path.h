@@ -11,6 +11,9 @@
 /* Add the parameterised paths whose parameters fix all bucket columns. */
 extern void BucketAddLookupPaths(PlannerInfo *root, RelOptInfo *rel);
 
+/* How often a path with these required outer relations is run, at least: as core reckons it for index scans. */
+extern double ScanLoops(PlannerInfo *root, Relids outer);
+
 /* Add the path that merges all buckets, if its order is of use. */
 extern void BucketAddOrderedPath(PlannerInfo *root, RelOptInfo *rel);
 

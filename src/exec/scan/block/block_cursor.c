@@ -312,14 +312,22 @@ FreeBuffers(ColumnBuffer **buffers, int n)
 	}
 }
 
+Size
+LeafBlockMemory(const LeafReader *leaf, const LeafBlock *block)
+{
+	return BuffersMemory(block->buffers, leaf->ncols) + BuffersMemory(block->scaled_buffers, leaf->ncols);
+}
+
 void
 LeafBlockRelease(LeafReader *leaf, LeafBlock *block)
 {
-	Size		memory = BuffersMemory(block->buffers, leaf->ncols) +
-		BuffersMemory(block->scaled_buffers, leaf->ncols);
+	Size		memory = LeafBlockMemory(leaf, block);
 
+	leaf->wide_memory -= block->excess;
+	block->excess = 0;
+	block->settled = false;
 	/* in a merge, any run may have the block next: the large blocks of some must not become those of all */
-	if (leaf->sorted && leaf->nruns > 1 && MergeBlockIsWide(leaf, memory))
+	if (leaf->sorted && leaf->nruns > 1 && memory > leaf->run_memory)
 	{
 		FreeBuffers(block->buffers, leaf->ncols);
 		FreeBuffers(block->scaled_buffers, leaf->ncols);
@@ -373,8 +381,8 @@ BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype)
 {
 	const StatValue *first;
 
-	/* of a store, only reading tells */
-	if (cursor->store != NULL)
+	/* of rows that were merged before, only reading tells */
+	if (cursor->file == NULL)
 		return PG_INT64_MIN;
 	first = &cursor->file->reader->blocks[cursor->next].first[0];
 	if (first->isnull)

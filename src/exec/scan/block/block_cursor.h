@@ -74,6 +74,8 @@ typedef struct LeafBlock
 	KeyVector	keys;			/* used in merges only */
 	Size		memory;			/* of buffers, when it was last released */
 	Size		expected;		/* merges: of buffers, once all columns are loaded */
+	bool		settled;		/* merges: it is held, and all columns may be loaded */
+	Size		excess;			/* then, what counts of it in leaf->wide_memory */
 	struct LeafBlock *next;		/* free or retired list */
 } LeafBlock;
 
@@ -88,8 +90,10 @@ typedef struct BlockCursor
 	int			pos;			/* merges: next entry of block->keys */
 	int64		first_row;		/* of a share by rows: row numbers in the file */
 	int64		end_row;
-	struct GroupStore *store;	/* where rows come from, instead of a run (merge_passes.c) */
-	LeafBlock  *spooled;		/* the chunk of the store being read */
+	struct GroupStore *store;	/* merges: rows that were copied, see merge_passes.c; NULL: none were so far */
+	int			chunk;			/* next chunk of it */
+	int			nchunks;
+	LeafBlock  *spooled;		/* the chunk being read, as a block */
 } BlockCursor;
 
 /* runs merged at once, at most */
@@ -134,7 +138,9 @@ struct LeafReader
 	int		   *partcols;		/* batch columns of the keys; sorted units that are a part of a group */
 	int			ncursors;
 	BlockCursor *cursors;
-	MemoryContext spool_cxt;	/* of runs that are read from temporary files; NULL: none */
+	Size		run_memory;		/* merges: what a run has without being counted, see merge_memory.h */
+	Size		wide_memory;	/* what blocks take beyond it */
+	MemoryContext spool_cxt;	/* of rows that are read from temporary files; NULL: none */
 	int			ramp;			/* rows of the next merged batch, when it starts small; else 0 */
 	struct MergeState *merge;	/* sorted units of several runs */
 	int		   *keycols;		/* then, batch columns of the keys */
@@ -187,6 +193,9 @@ extern void BlockCursorStop(LeafReader *leaf, BlockCursor *cursor);
  * passed over.
  */
 extern bool BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound);
+
+/* Bytes that the loaded columns of a block take. */
+extern Size LeafBlockMemory(const LeafReader *leaf, const LeafBlock *block);
 
 /* Put a block on the free list. */
 extern void LeafBlockRelease(LeafReader *leaf, LeafBlock *block);
@@ -271,14 +280,18 @@ extern bool BlockBelowBound(const BucketSpec *spec, const FileBlock *block, cons
 /* An image not above those of all keys the cursor, which has another block, will come to. */
 extern int64 BlockCursorFirstImage(const BlockCursor *cursor, KeyClass keyclass, Oid keytype);
 
-/* memory that a column of a run in a merge has without being counted */
-#define MERGE_STREAM_BYTES (64 * 1024)
-
-/* Is that more than a run has for its block without being counted? */
+/* Is the cursor's block a chunk of its store? */
 static inline bool
-MergeBlockIsWide(const LeafReader *leaf, Size memory)
+BlockIsChunk(const BlockCursor *cursor)
 {
-	return memory > (Size) leaf->ncols * MERGE_STREAM_BYTES;
+	return cursor->block != NULL && cursor->block == cursor->spooled;
+}
+
+/* Does anything follow the cursor's block? */
+static inline bool
+BlockCursorHasMore(const BlockCursor *cursor)
+{
+	return cursor->next < cursor->end || cursor->chunk < cursor->nchunks;
 }
 
 /* check order and placement of a block's rows (verify_order.c) */

@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "exec/scan/merge/cursor_set.h"
+#include "exec/scan/merge/merge_memory.h"
+#include "exec/scan/merge/merge_spool.h"
 
 void
 CursorSetAllocate(LeafReader *leaf, int n)
@@ -21,17 +23,6 @@ CursorSetFree(LeafReader *leaf)
 	pfree(leaf->cursors);
 	leaf->cursors = NULL;
 	leaf->ncursors = 0;
-}
-
-void
-CursorReadStore(LeafReader *leaf, BlockCursor *cursor, GroupStore *store)
-{
-	cursor->run = -1;
-	cursor->store = store;
-	cursor->next = 0;
-	cursor->end = GroupStoreChunks(store);
-	cursor->spooled = palloc0(sizeof(LeafBlock));
-	cursor->spooled->leaf = leaf;
 }
 
 Size
@@ -54,36 +45,61 @@ MergeBlockMemory(LeafReader *leaf, const LeafFile *file, int blockno)
 	return memory;
 }
 
-/* As BlockCursorNext. */
-static bool
-SpooledCursorNext(BlockCursor *cursor)
+/* Step to the next chunk of the cursor's store. */
+static void
+ReadChunk(BlockCursor *cursor)
 {
-	cursor->block = NULL;
-	if (cursor->next >= cursor->end)
-		return false;
 	cursor->block = cursor->spooled;
-	cursor->block->batch = *GroupStoreChunk(cursor->store, cursor->next++);
+	cursor->block->settled = true;
+	cursor->block->batch = *GroupStoreChunk(cursor->store, cursor->chunk++);
 	cursor->pos = 0;
-	return true;
 }
 
-bool
-CursorReadBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
+static void
+PrepareKeys(LeafReader *leaf, BlockCursor *cursor)
 {
-	LeafBlock  *block;
+	LeafBlock  *block = cursor->block;
 
-	if (!(cursor->store ? SpooledCursorNext(cursor) : BlockCursorNext(leaf, cursor, bound)))
-		return false;
-	block = cursor->block;
-	if (cursor->store == NULL)
-		block->expected = MergeBlockMemory(leaf, cursor->file, block->blockno);
 	if (block->keys.cols == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(cursor->store ? leaf->spool_cxt : leaf->cxt);
+		MemoryContext old = MemoryContextSwitchTo(BlockIsChunk(cursor) ? leaf->spool_cxt : leaf->cxt);
 
 		KeyVectorInit(&block->keys, leaf->nkeys, leaf->keycols, leaf->keyclasses, leaf->keytypes);
 		MemoryContextSwitchTo(old);
 	}
 	KeyVectorFill(&block->keys, &block->batch, true);
+}
+
+void
+CursorMakeRoom(LeafReader *leaf, BlockCursor *cursor)
+{
+	LeafBlock  *block = cursor->block;
+	Size		excess = MergeExcess(block->expected, leaf->run_memory);
+
+	if (MergeHolds(excess, leaf->wide_memory))
+	{
+		block->settled = true;
+		block->excess = excess;
+		leaf->wide_memory += excess;
+		return;
+	}
+	MergeSpoolBlock(leaf, cursor);
+	ReadChunk(cursor);
+	PrepareKeys(leaf, cursor);
+}
+
+bool
+CursorReadBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
+{
+	if (cursor->chunk < cursor->nchunks)
+		ReadChunk(cursor);
+	else if (cursor->file == NULL || !BlockCursorNext(leaf, cursor, bound))
+		return false;
+	else
+		cursor->block->expected = MergeBlockMemory(leaf, cursor->file, cursor->block->blockno);
+	PrepareKeys(leaf, cursor);
+	/* where perhaps no row of it will be taken, that can wait; but a condition may have loaded a column that is large */
+	if (leaf->ramp == 0 || LeafBlockMemory(leaf, cursor->block) > leaf->run_memory)
+		CursorSettle(leaf, cursor);
 	return true;
 }

@@ -74,7 +74,7 @@ MergeWindowOpen(MergeWindow *window)
 	{
 		WaitingRun *run = &window->waiting[window->nwaiting];
 
-		if (leaf->cursors[i].next >= leaf->cursors[i].end)
+		if (!BlockCursorHasMore(&leaf->cursors[i]))
 			continue;
 		run->cursor = i;
 		run->first = BlockCursorFirstImage(&leaf->cursors[i], window->keyclass, window->keytype);
@@ -102,7 +102,7 @@ CursorReady(MergeWindow *window, int c, const KeyBound *bound, int64 image)
 			if (cursor->pos < cursor->block->keys.n)
 				return true;
 			/* the window has been used up: nothing points there any more */
-			if (cursor->store == NULL)
+			if (!BlockIsChunk(cursor))
 				LeafBlockRelease(leaf, cursor->block);
 			cursor->block = NULL;
 		}
@@ -144,7 +144,7 @@ Offer(MergeWindow *window, int c, WindowOffer *offer)
 	offer->rows += end - cursor->pos;
 	offer->least = Min(offer->least, keys->k64[cursor->pos]);
 	offer->greatest = Max(offer->greatest, keys->k64[end - 1]);
-	if (end < keys->n || cursor->next < cursor->end)
+	if (end < keys->n || BlockCursorHasMore(cursor))
 		offer->upto = Min(offer->upto, keys->k64[end - 1]);
 }
 

@@ -173,7 +173,7 @@ SiftDown(LeafReader *leaf, MergeState *merge, int at)
 static bool
 AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const KeyBound *bound)
 {
-	if (cursor->store == NULL && cursor->block != NULL)
+	if (cursor->block != NULL && !BlockIsChunk(cursor))
 	{
 		merge->retired_memory += cursor->block->expected;
 		cursor->block->next = merge->retired;
@@ -187,7 +187,7 @@ AdvanceBlock(LeafReader *leaf, MergeState *merge, BlockCursor *cursor, const Key
 static bool
 ReplaceBlock(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 {
-	if (cursor->store == NULL)
+	if (!BlockIsChunk(cursor))
 		LeafBlockRelease(leaf, cursor->block);
 	cursor->block = NULL;
 	return CursorReadBlock(leaf, cursor, bound);
@@ -205,7 +205,7 @@ BuildHeap(LeafReader *leaf, MergeState *merge)
 		node->cursor = i;
 		if (cursor->block != NULL)
 			node->k64 = cursor->block->keys.k64[cursor->pos];
-		else if (merge->lazy && cursor->next < cursor->end)
+		else if (merge->lazy && BlockCursorHasMore(cursor))
 			node->k64 = BlockCursorFirstImage(cursor, leaf->keyclasses[0], leaf->keytypes[0]);
 		else
 			continue;
@@ -387,12 +387,13 @@ RunMergeNext(LeafReader *leaf, const KeyBound *bound)
 				SiftDown(leaf, merge, 0);
 			continue;
 		}
+		CursorSettle(leaf, cursor);
 		merge->source[n] = cursor->block;
 		merge->row[n] = (uint16) KeyVectorRow(&cursor->block->keys, cursor->pos);
 		n++;
 		cursor->pos++;
 		if (cursor->pos >= cursor->block->keys.n &&
-			(cursor->store != NULL || merge->retired_memory + cursor->block->expected > RETIRED_BYTES))
+			(BlockIsChunk(cursor) || merge->retired_memory + cursor->block->expected > RETIRED_BYTES))
 		{
 			/*
 			 * The next chunk of a store would take the place of the one the
