@@ -27,6 +27,7 @@
 #include "optimizer/planmain.h"
 #include "parser/parsetree.h"
 #include "plan/rel/batch_qual.h"
+#include "plan/rel/implied_qual.h"
 #include "plan/rel/pair_limit.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"
@@ -227,7 +228,17 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			values = list_concat(values, qual_values);
 		}
 		else
+		{
+			Expr	   *implied = ImpliedClause(rinfo->clause, baserel->relid);
+
 			row_quals = lappend(row_quals, rinfo->clause);
+			if (implied != NULL && BatchQualFromClause(implied, baserel->relid, &qual, &qual_values))
+			{
+				batch_quals = lappend(batch_quals, implied);
+				descs = lappend(descs, ScanQualDescribe(&qual));
+				values = list_concat(values, qual_values);
+			}
+		}
 	}
 	return make_foreignscan(tlist, row_quals, baserel->relid,
 							values, list_make5(attnums, descs, order, cluster,

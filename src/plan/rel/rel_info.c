@@ -10,6 +10,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "compat.h"
+#include "guc.h"
 #include "load/load.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -18,6 +19,7 @@
 #include "optimizer/plancat.h"
 #include "parser/parsetree.h"
 #include "plan/rel/batch_qual.h"
+#include "plan/rel/implied_qual.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/table_stats.h"
 #include "storage/manifest.h"
@@ -145,6 +147,36 @@ ColumnShare(RelOptInfo *baserel, Relation rel)
 	return Min(1.0, Max(read, sizeof(int32)) / Max(all, sizeof(int32)));
 }
 
+/*
+ * Rows decoded when only the blocks are read whose first sort column may be
+ * what clauses on batches want.
+ */
+static double
+RangeRows(PlannerInfo *root, RelOptInfo *baserel, List *clauses)
+{
+	const BucketRelInfo *info = BucketRelInfoGet(baserel);
+	List	   *narrowing = NIL;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Expr	   *clause = lfirst(lc);
+		LeafQual	qual;
+		List	   *values;
+
+		if (IsA(clause, RestrictInfo))
+			clause = ((RestrictInfo *) clause)->clause;
+		if (BatchQualFromClause(clause, baserel->relid, &qual, &values) && !LeafQualIsBucket(&qual) &&
+			qual.attnum == info->options->spec->sort[0].attnum && qual.op >= LEAF_LT && qual.op <= LEAF_GE)
+			narrowing = lappend(narrowing, lfirst(lc));
+	}
+	if (narrowing == NIL || !bf_enable_pruning)
+		return info->rows;
+	/* of each run, a block that has both more and less is read whole */
+	return Min(info->rows, info->rows * clauselist_selectivity(root, narrowing, 0, JOIN_INNER, NULL) +
+			   info->nruns * BucketBlockRows(info) / 2);
+}
+
 void
 BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
@@ -214,7 +246,13 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		if (batch)
 			batch_clauses = lappend(batch_clauses, rinfo);
 		else
+		{
+			Expr	   *implied = ImpliedClause(rinfo->clause, baserel->relid);
+
 			row_clauses = lappend(row_clauses, rinfo);
+			if (implied != NULL)
+				batch_clauses = lappend(batch_clauses, implied);
+		}
 	}
 	baserel->tuples = info->rows;
 	baserel->pages = (BlockNumber) Min(ceil(info->bytes / BLCKSZ), (double) MaxBlockNumber);
@@ -226,7 +264,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	cost_qual_eval(&info->row_qual_cost, row_clauses, root);
 	KeyPinsFind(baserel, info->options->spec, baserel->baserestrictinfo, &pins);
 	info->bucket_fraction = pins.fraction;
-	info->read_rows = KeyPinsRows(info, &pins);
+	info->read_rows = Min(KeyPinsRows(info, &pins), RangeRows(root, baserel, batch_clauses));
 }
 
 /* Cost of decoding one row. */
