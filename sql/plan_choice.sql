@@ -207,6 +207,24 @@ SELECT q, parallel_if_gain(q, 1.2) AS little, parallel_if_gain(q, 2) AS enough F
 DROP FUNCTION parallel_if_gain(text, float8);
 RESET max_parallel_workers_per_gather; RESET min_parallel_table_scan_size;
 
+-- subqueries under an OR are computed once where they are asked often, in a lookup that is repeated and in a join
+CREATE FUNCTION hashed(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	n int := 0;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		n := n + regexp_count(line, 'hashed SubPlan');
+	END LOOP;
+	RETURN n;
+END
+$$;
+SELECT hashed(q), same(q), q FROM unnest(ARRAY[
+	'SELECT m.v FROM tiny_h JOIN mid_b m USING (k) WHERE EXISTS (SELECT FROM big_b b WHERE b.id = m.id) OR EXISTS (SELECT FROM skew_b s WHERE s.id = m.id + 1)',
+	'SELECT m.v FROM tiny_h JOIN mid_b m USING (k) WHERE EXISTS (SELECT FROM big_b b WHERE b.id = m.id) OR m.v IN (SELECT v FROM tiny_b)',
+	'SELECT m.v FROM tiny_b JOIN mid_b m USING (k) WHERE EXISTS (SELECT FROM mid_b b WHERE b.id = tiny_b.id AND b.v = 3) OR EXISTS (SELECT FROM big_b s WHERE s.id = m.id)']) q;
+DROP FUNCTION hashed(text);
+
 DROP FUNCTION choice(text), choices();
 DROP FOREIGN TABLE big_b, mid_b, tiny_b, skew_b, line_b;
 DROP TABLE big_h, mid_h, tiny_h, skew_h, seller, before_analyze, plain, stock;

@@ -31,6 +31,7 @@
 #include "plan/rel/pair_limit.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"
+#include "plan/rel/subplan_choice.h"
 #include "plan/why/plan_report.h"
 #include "storage/row_id.h"
 #include "utils/rel.h"
@@ -196,6 +197,17 @@ RejectionStrings(PlannerInfo *root, RelOptInfo *baserel)
 					  makeString(rejection.costs ? rejection.costs : pstrdup("")));
 }
 
+/* How often row quals are tested, about; a lookup in each of its repetitions. */
+static double
+RowQualTests(PlannerInfo *root, RelOptInfo *baserel, const ForeignPath *path)
+{
+	Relids		outer = PATH_REQ_OUTER(&path->path);
+
+	if (bms_is_empty(outer))
+		return Max(BucketPassedRows(BucketRelInfoGet(baserel)), path->path.rows);
+	return ScanLoops(root, outer) * path->path.rows;
+}
+
 static ForeignScan *
 GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			   ForeignPath *best_path, List *tlist, List *scan_clauses, Plan *outer_plan)
@@ -240,6 +252,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 			}
 		}
 	}
+	row_quals = SubPlansTestedOften(row_quals, TESTS_OF_QUAL(best_path->path.rows), RowQualTests(root, baserel, best_path));
 	return make_foreignscan(tlist, row_quals, baserel->relid,
 							values, list_make5(attnums, descs, order, cluster,
 											   RejectionStrings(root, baserel)),

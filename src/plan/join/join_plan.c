@@ -11,6 +11,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 #include "plan/join/join_plan.h"
+#include "plan/rel/subplan_choice.h"
 
 /* Positions in CustomPath.custom_private. */
 enum JoinPathPrivateIndex
@@ -117,6 +118,15 @@ AddVars(List *vars, Node *node)
 			vars = lappend(vars, lfirst(lc));
 	}
 	return vars;
+}
+
+/* How often the conditions of a join are tested, about. */
+static double
+ConditionTests(const CustomPath *path)
+{
+	double		rows = Max(((Path *) linitial(path->custom_paths))->rows, ((Path *) lsecond(path->custom_paths))->rows);
+
+	return Max(rows, path->path.rows);
 }
 
 /* Name the columns of an expression as they stand in the list (context). */
@@ -233,7 +243,9 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	vars = AddVars(vars, (Node *) rel->reltarget->exprs);
 	vars = AddVars(vars, (Node *) otherquals);
 	vars = AddVars(vars, (Node *) joinquals);
-	joinquals = (List *) AsListed((Node *) joinquals, vars);
+	joinquals = SubPlansTestedOften((List *) AsListed((Node *) joinquals, vars),
+									TESTS_OF_EXPRS(best_path->path.rows), ConditionTests(best_path));
+	otherquals = SubPlansTestedOften(otherquals, TESTS_OF_QUAL(best_path->path.rows), ConditionTests(best_path));
 
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = otherquals;

@@ -21,6 +21,7 @@
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/implied_qual.h"
 #include "plan/rel/rel_info.h"
+#include "plan/rel/subplan_choice.h"
 #include "plan/rel/table_stats.h"
 #include "storage/manifest.h"
 #include "utils/lsyscache.h"
@@ -261,10 +262,10 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	info->batch_quals = batch_clauses != NIL || bucket_share < 1.0;
 	info->batch_selectivity = bucket_share *
 		clauselist_selectivity(root, batch_clauses, 0, JOIN_INNER, NULL);
-	cost_qual_eval(&info->row_qual_cost, row_clauses, root);
 	KeyPinsFind(baserel, info->options->spec, baserel->baserestrictinfo, &pins);
 	info->bucket_fraction = pins.fraction;
 	info->read_rows = Min(KeyPinsRows(info, &pins), RangeRows(root, baserel, batch_clauses));
+	QualCostOfTests(root, row_clauses, BucketPassedRows(info), &info->row_qual_cost);
 }
 
 /* Cost of decoding one row. */
@@ -295,9 +296,8 @@ BucketReadCost(RelOptInfo *rel, double rows, Cost page_cost)
 		stored * RowDecodeCost(rel);
 }
 
-/* Rows that quals on batches leave. */
-static double
-PassedRows(const BucketRelInfo *info)
+double
+BucketPassedRows(const BucketRelInfo *info)
 {
 	return Min(info->rows * info->bucket_fraction * info->batch_selectivity, info->read_rows);
 }
@@ -307,14 +307,14 @@ BucketMergeCost(RelOptInfo *rel)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
 
-	return PassedRows(info) * log2(info->runs_per_bucket) * RUN_MERGE_COST * cpu_operator_cost;
+	return BucketPassedRows(info) * log2(info->runs_per_bucket) * RUN_MERGE_COST * cpu_operator_cost;
 }
 
 void
 BucketScanCost(RelOptInfo *rel, bool batches, Cost *startup, Cost *total)
 {
 	BucketRelInfo *info = BucketRelInfoGet(rel);
-	double		passed = PassedRows(info);
+	double		passed = BucketPassedRows(info);
 	Cost		start;
 	Cost		run;
 

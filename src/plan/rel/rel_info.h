@@ -26,6 +26,9 @@ extern void KeyPinsFind(RelOptInfo *rel, const BucketSpec *spec, List *clauses, 
 /* Rows decoded when only the blocks left by the pins are read. */
 extern double KeyPinsRows(const BucketRelInfo *info, const KeyPins *pins);
 
+/* Rows that conditions on batches leave: those on which the others are tested. */
+extern double BucketPassedRows(const BucketRelInfo *info);
+
 /* Read the sizes of a table and set rows, tuples, pages and fdw_private of baserel. */
 extern void BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid);
 

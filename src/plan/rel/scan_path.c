@@ -28,6 +28,7 @@
 #include "plan/rel/batch_qual.h"
 #include "plan/rel/rel_info.h"
 #include "plan/rel/scan_path.h"
+#include "plan/rel/subplan_choice.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -280,10 +281,11 @@ LookupCost(PlannerInfo *root, RelOptInfo *rel, ParamPathInfo *param, const KeyPi
  * does not charge for in the hash join that competes, and neither is it here.
  */
 static void
-RowQualCost(PlannerInfo *root, RelOptInfo *rel, List *clauses, QualCost *cost)
+RowQualCost(PlannerInfo *root, RelOptInfo *rel, List *clauses, double loops, QualCost *cost)
 {
 	List	   *batch = NIL;
 	List	   *row = NIL;
+	double		tests = 0;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
@@ -298,10 +300,12 @@ RowQualCost(PlannerInfo *root, RelOptInfo *rel, List *clauses, QualCost *cost)
 		else if (!rinfo->can_join || !OidIsValid(rinfo->hashjoinoperator))
 			row = lappend(row, rinfo);
 	}
-	cost_qual_eval(cost, row, root);
 	if (row != NIL)
-		cost->per_tuple *= BucketRelInfoGet(rel)->rows *
-			clauselist_selectivity(root, batch, rel->relid, JOIN_INNER, NULL);
+		tests = BucketRelInfoGet(rel)->rows * clauselist_selectivity(root, batch, rel->relid, JOIN_INNER, NULL);
+	/* what is computed once, is so for all lookups */
+	QualCostOfTests(root, row, tests * loops, cost);
+	cost->startup /= loops;
+	cost->per_tuple *= tests;
 }
 
 static void
@@ -323,7 +327,7 @@ AddLookupPath(PlannerInfo *root, RelOptInfo *rel, Relids outer)
 	KeyPinsFind(rel, info->options->spec, clauses, &pins);
 	if (!pins.pinned)
 		return;
-	RowQualCost(root, rel, clauses, &quals);
+	RowQualCost(root, rel, clauses, ScanLoops(root, required), &quals);
 	LookupCost(root, rel, param, &pins, &startup, &total);
 	add_path(rel, (Path *) BfCreateScanPath(root, rel, param->ppi_rows, startup + quals.startup,
 											total + quals.startup + quals.per_tuple,
