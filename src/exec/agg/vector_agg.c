@@ -63,13 +63,24 @@ static const struct
 	{F_MAX_BPCHAR, &max_agg},
 };
 
-/* Is the order of the argument's class the one in which core compares? */
+/* Is the order of the argument that of its class?  That of texts depends on their collation. */
 static bool
-OrderIsOurs(const Aggref *aggref)
+OrderIsOfClass(const Aggref *aggref)
 {
 	KeyClass	keyclass = KeyClassOfType(getBaseType(linitial_oid(aggref->aggargtypes)));
 
 	return (keyclass != KEYCLASS_TEXT && keyclass != KEYCLASS_BPCHAR) || CollationIsC(aggref->inputcollid);
+}
+
+/*
+ * Does the result not depend on which of two equal values comes first?  Under a
+ * nondeterministic collation equal texts can differ.
+ */
+static bool
+BestIsDefinite(const Aggref *aggref)
+{
+	return OrderIsOfClass(aggref) ||
+		(OidIsValid(aggref->inputcollid) && get_collation_isdeterministic(aggref->inputcollid));
 }
 
 /* count(1) is count(*) */
@@ -93,7 +104,7 @@ VectorAggOf(const Aggref *aggref)
 
 		if (vector_aggs[i].aggfnoid != aggref->aggfnoid)
 			continue;
-		if (fn->keeps_best && !OrderIsOurs(aggref))
+		if (fn->keeps_best && !BestIsDefinite(aggref))
 			return NULL;
 		return fn->counts_values && CountsRows(aggref) ? &count_rows_agg : fn;
 	}
@@ -125,6 +136,8 @@ BatchAggInit(BatchAgg *agg, const Aggref *aggref, MemoryContext cxt)
 	agg->type = getBaseType(linitial_oid(aggref->aggargtypes));
 	agg->keyclass = KeyClassOfType(agg->type);
 	get_typlenbyval(agg->type, &agg->typlen, &agg->typbyval);
+	if (agg->fn->keeps_best && !OrderIsOfClass(aggref))
+		agg->collation = aggref->inputcollid;
 }
 
 void

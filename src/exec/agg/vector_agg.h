@@ -25,6 +25,7 @@ typedef struct BatchAgg
 	Oid			type;			/* of the argument, of a domain its base */
 	int16		typlen;
 	bool		typbyval;
+	Oid			collation;		/* of texts, for min and max; InvalidOid: they are compared by bytes */
 	MemoryContext cxt;			/* holds by-reference values of cells */
 } BatchAgg;
 
