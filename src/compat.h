@@ -300,8 +300,20 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 /* from 18 on paths count the nodes below that somebody switched off */
 #if PG_VERSION_NUM >= 180000
 #define BfAddDisabledNodes(path, child) ((path)->disabled_nodes += (child)->disabled_nodes)
+#define BfSetDisabledNodes(path, n) ((path)->disabled_nodes = (n))
 #else
 #define BfAddDisabledNodes(path, child) ((void) (child))
+#define BfSetDisabledNodes(path, n) ((void) (n))
+#endif
+
+/* may a path of any order and without parameters of such costs be of use?  Needs optimizer/pathnode.h. */
+#if PG_VERSION_NUM >= 180000
+#define BfAddPathPrecheck(rel, disabled, startup, total) \
+	add_path_precheck(rel, disabled, startup, total, NIL, NULL)
+#define BfAddPartialPathPrecheck(rel, disabled, total) add_partial_path_precheck(rel, disabled, total, NIL)
+#else
+#define BfAddPathPrecheck(rel, disabled, startup, total) add_path_precheck(rel, startup, total, NIL, NULL)
+#define BfAddPartialPathPrecheck(rel, disabled, total) add_partial_path_precheck(rel, total, NIL)
 #endif
 
 /* inputs of a set operation's path */

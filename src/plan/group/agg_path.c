@@ -18,6 +18,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/prep.h"
 #include "plan/join/join_check.h"
+#include "plan/join/join_path.h"
 #include "plan/group/agg_fused.h"
 #include "plan/group/agg_path.h"
 #include "plan/key/join_keys.h"
@@ -149,7 +150,7 @@ List *
 GroupingPaths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, bool distinct,
 			  const BucketInput *input, bool partial)
 {
-	Path	   *rows_path = partial ? input->partial_rows_path : input->rows_path;
+	Path	   *rows_path = BucketRowsPath(root, input, partial);
 	Path	   *fused = FusedGroupingPath(root, input_rel, output_rel, distinct, input, partial);
 	List	   *paths = NIL;
 

@@ -31,7 +31,7 @@ Multiplies(const Aggref *aggref)
 
 /* The side whose columns an aggregate reads, 0 when it reads none, -1 when it reads both. */
 static int
-SideOf(Aggref *aggref, List *outer_relids)
+SideOf(Aggref *aggref, Relids outer_relids)
 {
 	int			side = -1;
 	ListCell   *lc;
@@ -39,7 +39,7 @@ SideOf(Aggref *aggref, List *outer_relids)
 	foreach(lc, pull_var_clause((Node *) list_make2(aggref->args, aggref->aggfilter),
 								PVC_RECURSE_PLACEHOLDERS))
 	{
-		int			here = list_member_int(outer_relids, lfirst_node(Var, lc)->varno) ? 0 : 1;
+		int			here = bms_is_member(lfirst_node(Var, lc)->varno, outer_relids) ? 0 : 1;
 
 		if (side >= 0 && side != here)
 			return -1;
@@ -51,15 +51,17 @@ SideOf(Aggref *aggref, List *outer_relids)
 List *
 CountedSides(const Path *path, List *outputs)
 {
-	List	   *outer_relids;
+	const BucketJoinPath *join = (const BucketJoinPath *) path;
+	Relids		outer_relids;
 	List	   *sides = NIL;
 	JoinType	jointype;
 	ListCell   *lc;
 
 	if (!IsBucketJoinPath((Path *) path, &jointype) ||
 		(jointype != JOIN_INNER && jointype != JOIN_LEFT && jointype != JOIN_FULL) ||
-		!JoinPathKeysDecide((const CustomPath *) path, &outer_relids))
+		join->residual != NIL || join->otherquals != NIL)
 		return NIL;
+	outer_relids = join->outer->path->parent->relids;
 	foreach(lc, outputs)
 	{
 		Aggref	   *aggref = lfirst(lc);
@@ -92,10 +94,10 @@ CountedRows(const Path *path)
 Path *
 CountedJoinPath(const Path *path)
 {
-	CustomPath *result = makeNode(CustomPath);
+	Path	   *result = palloc(sizeof(BucketJoinPath));
 
-	memcpy(result, path, sizeof(CustomPath));
-	result->path.total_cost -= PairsCost(path->parent->rows - CountedRows(path));
-	result->path.startup_cost = Min(result->path.startup_cost, result->path.total_cost);
-	return &result->path;
+	memcpy(result, path, sizeof(BucketJoinPath));
+	result->total_cost -= PairsCost(path->parent->rows - CountedRows(path));
+	result->startup_cost = Min(result->startup_cost, result->total_cost);
+	return result;
 }

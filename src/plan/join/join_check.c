@@ -21,16 +21,23 @@
 static BucketReason
 CheckTarget(PlannerInfo *root, List *exprs, bool base)
 {
-	List	   *vars = pull_var_clause((Node *) exprs, PVC_INCLUDE_PLACEHOLDERS |
-									   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
 	ListCell   *lc;
 
-	foreach(lc, vars)
+	foreach(lc, exprs)
 	{
 		Var		   *var = lfirst(lc);
+		BucketReason reason;
 
-		if (!IsA(var, Var))
+		if (IsA(var, PlaceHolderVar))
 			return REASON_PLACEHOLDER;
+		if (!IsA(var, Var))
+		{
+			reason = CheckTarget(root, pull_var_clause((Node *) var, PVC_INCLUDE_PLACEHOLDERS |
+													   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS), base);
+			if (reason != REASON_NONE)
+				return reason;
+			continue;
+		}
 
 		/* what identifies rows of partitions that are changed: core makes it out of each partition's own columns */
 		if (var->varno == ROWID_VAR)
@@ -70,7 +77,8 @@ CheckClauses(List *restrictlist)
 
 		if (rinfo->pseudoconstant)
 			return REASON_ONE_TIME_FILTER;
-		if (contain_volatile_functions((Node *) rinfo->clause))
+		/* kept in the RestrictInfo */
+		if (contain_volatile_functions((Node *) rinfo))
 			return REASON_VOLATILE;
 	}
 	return REASON_NONE;
@@ -117,7 +125,6 @@ JoinCheck(JoinCandidate *join)
 	PlannerInfo *root = join->root;
 	BucketReason reason = CheckStatement(root);
 
-	join->culprit = NULL;
 	if (reason != REASON_NONE)
 		return reason;
 	join->outers = BucketInputs(root, join->outerrel);
@@ -130,8 +137,9 @@ JoinCheck(JoinCandidate *join)
 	return JoinCheckForm(join);
 }
 
-BucketReason
-JoinCheckForm(JoinCandidate *join)
+/* What JoinCheckForm finds out. */
+static BucketReason
+CheckForm(JoinCandidate *join)
 {
 	RelOptInfo *inputs[2] = {join->outerrel, join->innerrel};
 	BucketReason reason = CheckStatement(join->root);
@@ -156,8 +164,18 @@ JoinCheckForm(JoinCandidate *join)
 	if (reason == REASON_NONE)
 		reason = CheckClauses(join->restrictlist);
 	if (reason == REASON_NONE)
-		JoinClausesSplit(join->restrictlist, join->jointype, join->joinrel, &join->clauses);
+		JoinClausesSplit(join->root, join->restrictlist, join->jointype, join->joinrel,
+						 join->outerrel, join->innerrel, &join->clauses);
 	return reason;
+}
+
+BucketReason
+JoinCheckForm(JoinCandidate *join)
+{
+	if (!join->form_known)
+		join->form = CheckForm(join);
+	join->form_known = true;
+	return join->form;
 }
 
 bool

@@ -18,12 +18,17 @@ typedef struct JoinCandidate
 	RelOptInfo *innerrel;
 	JoinType	jointype;
 	List	   *restrictlist;	/* RestrictInfos */
+	bool		no_hints;		/* nobody shows what would help */
 
 	/* set by JoinCheck */
 	List	   *outers;			/* ways to deliver the inputs: BucketInput */
 	List	   *inners;
 	JoinClauses clauses;
 	RelOptInfo *culprit;		/* which relation the reason is about, or NULL */
+
+	/* set by JoinCheckForm */
+	bool		form_known;
+	BucketReason form;
 } JoinCandidate;
 
 /*
@@ -37,8 +42,8 @@ extern BucketReason JoinCheckForm(JoinCandidate *join);
 
 /*
  * Where no pair of inputs fits: ways to route the rows of one of them to the
- * buckets of the other.  They are put beside the ways in outers or inners;
- * two that are routed make no pair.  False when there is none.
+ * buckets of the other.  Each way and the one it is joined with stand at the same place of
+ * outers and inners.  False when there is none.
  */
 extern bool JoinRoutes(JoinCandidate *join);
 

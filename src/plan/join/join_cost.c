@@ -187,38 +187,42 @@ PairsCost(double pairs)
 
 /* Rows that are routed are all read before the first one is joined. */
 void
-CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOptInfo *innerrel,
+CostBucketJoin(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 			   JoinType jointype, SpecialJoinInfo *sjinfo, const JoinClauses *clauses,
-			   const BucketInput *outer, const BucketInput *inner, bool as_input)
+			   const BucketInput *outer, const BucketInput *inner, JoinCosts *costs)
 {
-	RelOptInfo *joinrel = path->path.parent;
 	const BucketInput *inputs[2] = {outer, inner};
 	double		rows[2] = {outer->path->rows, inner->path->rows};
-	double		joined = JoinedRows(joinrel, jointype, clauses, outer, inner);
-	double		units = Min(outer->nbuckets, inner->nbuckets);
 	double		pairs = CandidatePairs(root, joinrel, outerrel, innerrel, clauses, sjinfo);
 	QualCost	joinqual;
 	QualCost	otherqual;
-	Cost		startup;
-	Cost		run = 0;
-	Cost		wait;
 
+	memset(costs, 0, sizeof(*costs));
 	cost_qual_eval(&joinqual, clauses->residual, root);
 	cost_qual_eval(&otherqual, clauses->otherquals, root);
-	startup = joinqual.startup + otherqual.startup + joinrel->reltarget->cost.startup;
+	costs->rows = JoinedRows(joinrel, jointype, clauses, outer, inner);
+	costs->units = Min(outer->nbuckets, inner->nbuckets);
+	costs->width = joinrel->reltarget->width;
+	costs->startup = joinqual.startup + otherqual.startup + joinrel->reltarget->cost.startup;
 	for (int i = 0; i < 2; i++)
 	{
 		Path	   *child = inputs[i]->path;
 
-		startup += inputs[i]->routed ? child->total_cost + RoutingCost(inputs[i], inputs[1 - i]) :
+		costs->startup += inputs[i]->routed ? child->total_cost + RoutingCost(inputs[i], inputs[1 - i]) :
 			child->startup_cost;
-		run += SideCost(inputs[i], rows[i], rows[1 - i], IsPreserved(jointype, i));
-		BfAddDisabledNodes(&path->path, child);
+		costs->run += SideCost(inputs[i], rows[i], rows[1 - i], IsPreserved(jointype, i));
+		BfAddDisabledNodes(costs, child);
 	}
-	run += PairsCost(pairs) + pairs * joinqual.per_tuple;
-	run += joined * otherqual.per_tuple;
-	if (!as_input)
-		run += joined * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
+	costs->run += PairsCost(pairs) + pairs * joinqual.per_tuple;
+	costs->run += costs->rows * otherqual.per_tuple;
+	costs->output = costs->rows * (PAIR_COST * cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
+}
+
+void
+SetJoinCosts(Path *path, const JoinCosts *costs, bool as_input)
+{
+	Cost		run = costs->run + (as_input ? 0 : costs->output);
+	Cost		wait;
 
 	/*
 	 * The first row needs the first blocks of one unit, and the less rows there
@@ -228,10 +232,11 @@ CostBucketJoin(PlannerInfo *root, CustomPath *path, RelOptInfo *outerrel, RelOpt
 	 * scan of the whole other table would win over a lookup in an index, whose
 	 * start costs a fraction more.
 	 */
-	wait = Min(run / Max(units, 1), 2 * seq_page_cost * (1 + joinrel->reltarget->width / 8.0));
+	wait = Min(run / Max(costs->units, 1), 2 * seq_page_cost * (1 + costs->width / 8.0));
 	if (!as_input)
-		wait = Max(wait, run / (joined + 1));
-	path->path.startup_cost = startup + wait;
-	path->path.total_cost = startup + run;
-	path->path.rows = joined;
+		wait = Max(wait, run / (costs->rows + 1));
+	path->startup_cost = costs->startup + wait;
+	path->total_cost = costs->startup + run;
+	path->rows = costs->rows;
+	BfSetDisabledNodes(path, costs->disabled_nodes);
 }

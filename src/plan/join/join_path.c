@@ -22,14 +22,9 @@ static const CustomPathMethods bucket_join_path_methods = {
 
 /* What a process pays before it takes its first unit, however many processes there are. */
 static Cost
-InputStartup(CustomPath *path)
+InputStartup(const BucketInput *outer, const BucketInput *inner)
 {
-	Cost		startup = 0;
-	ListCell   *lc;
-
-	foreach(lc, path->custom_paths)
-		startup += ((Path *) lfirst(lc))->startup_cost;
-	return startup;
+	return outer->path->startup_cost + inner->path->startup_cost;
 }
 
 /* Does the query name the merged column of a join with USING, or did before a full join was made another? */
@@ -63,6 +58,13 @@ OfClass(const List *exprs, KeyClass keyclass)
 	return result;
 }
 
+/* Are the keys of both sides keys of the result?  The inner one of an outer join may be NULL where the outer one is not. */
+static bool
+KeysOfBoth(JoinType jointype)
+{
+	return jointype == JOIN_INNER;
+}
+
 /*
  * What is equal to the keys in the join's result; NULL when there is no such
  * expression.
@@ -82,8 +84,7 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 	input->vars = palloc0(outer->nkeys * sizeof(List *));
 	for (int k = 0; k < outer->nkeys; k++)
 	{
-		/* the inner key of an outer join may be NULL where the outer one is not */
-		if (jointype == JOIN_INNER)
+		if (KeysOfBoth(jointype))
 			input->vars[k] = list_concat_copy(outer->vars[k], inner->vars[k]);
 		else if (jointype != JOIN_FULL)
 			input->vars[k] = list_copy(outer->vars[k]);
@@ -103,22 +104,24 @@ JoinedInput(PlannerInfo *root, JoinType jointype, SpecialJoinInfo *sjinfo,
 	input->pieces = input->nbuckets;
 	input->runs = 1;
 	input->pages = outer->pages + inner->pages;
+	input->fixed = outer->fixed || inner->fixed;
 	return input;
 }
 
 /*
  * The path that joins a pair of inputs, for one process or, with workers > 0,
- * for each of several.  joined: it is read by another node of ours, as a way
- * to deliver the join; NULL: it gives rows.  split: one key may be joined in
- * several units, in several processes, since nobody above relies on finding
- * its rows together.
+ * for each of several.  output_keys: see BucketJoinPath.  split: one key may be
+ * joined in several units, in several processes, since nobody above relies on
+ * finding its rows together.
  */
 static Path *
-MakeJoinPath(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *outer,
-			 const BucketInput *inner, const BucketInput *joined, bool split, int workers)
+MakeJoinPath(JoinCandidate *join, const BucketInput *outer, const BucketInput *inner,
+			 const JoinCosts *costs, List *output_keys, bool split, int workers)
 {
-	CustomPath *path = makeNode(CustomPath);
+	BucketJoinPath *result = palloc0(sizeof(BucketJoinPath));
+	CustomPath *path = &result->path;
 
+	NodeSetTag(path, T_CustomPath);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = join->joinrel;
 	path->path.pathtarget = join->joinrel->reltarget;
@@ -129,38 +132,96 @@ MakeJoinPath(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *o
 	path->methods = &bucket_join_path_methods;
 	path->custom_paths = list_make2(outer->path, inner->path);
 	BfSetCustomRestrictInfo(path, join->restrictlist);
-	path->custom_private = JoinPathPrivate(join->jointype, outer, inner, &join->clauses,
-										   join->outerrel, joined ? FirstVars(joined) : NIL, split);
-	CostBucketJoin(join->root, path, join->outerrel, join->innerrel, join->jointype, extra->sjinfo,
-				   &join->clauses, outer, inner, joined != NULL);
+	result->jointype = join->jointype;
+	result->outer = outer;
+	result->inner = inner;
+	result->residual = join->clauses.residual;
+	result->otherquals = join->clauses.otherquals;
+	result->output_keys = output_keys;
+	result->split = split;
+	result->costs = *costs;
+	SetJoinCosts(&path->path, costs, output_keys != NIL);
 	if (workers > 0)
-		MakePartial(&path->path, InputStartup(path), workers);
+		MakePartial(&path->path, InputStartup(outer, inner), workers);
 	return &path->path;
 }
 
-/* Add the ways to join a pair of inputs whose keys match. */
+/* How many processes can each join some of the groups, or parts of them; 0: it is for one. */
+static int
+JoinWorkers(PlannerInfo *root, RelOptInfo *joinrel, const BucketInput *outer, const BucketInput *inner)
+{
+	return outer->holds_routed || inner->holds_routed ? 0 :
+		PartialWorkers(root, joinrel, outer->pages + inner->pages);
+}
+
+Path *
+BucketRowsPath(PlannerInfo *root, const BucketInput *input, bool partial)
+{
+	BucketJoinPath *join = (BucketJoinPath *) input->path;
+	BucketJoinPath *rows;
+	JoinType	jointype;
+	int			workers;
+
+	if (!IsBucketJoinPath(input->path, &jointype))
+		return BaseRowsPath(root, input, partial);
+	workers = partial ? JoinWorkers(root, input->path->parent, join->outer, join->inner) : 0;
+	if (partial && workers == 0)
+		return NULL;
+	rows = palloc(sizeof(BucketJoinPath));
+	memcpy(rows, join, sizeof(BucketJoinPath));
+	rows->output_keys = NIL;
+	SetJoinCosts(&rows->path.path, &rows->costs, false);
+	if (partial)
+		MakePartial(&rows->path.path, InputStartup(join->outer, join->inner), workers);
+	return &rows->path.path;
+}
+
+/*
+ * Add the ways to join a pair of inputs whose keys match.  Of many tables there
+ * are many pairs, and few of them cost less than what is there: costs are
+ * reckoned before anything is made.
+ */
 static void
 AddJoinPaths(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *outer,
 			 const BucketInput *inner)
 {
-	Path	   *path;
-	BucketInput *joined = JoinedInput(join->root, join->jointype, extra->sjinfo, outer, inner);
-	/* each process joins some of the groups, or parts of them */
-	int			workers = outer->holds_routed || inner->holds_routed ? 0 :
-		PartialWorkers(join->root, join->joinrel, outer->pages + inner->pages);
+	RelOptInfo *joinrel = join->joinrel;
+	int			workers = JoinWorkers(join->root, joinrel, outer, inner);
+	JoinCosts	costs;
+	Path		path = {0};
+	BucketInput *joined;
 
-	path = MakeJoinPath(join, extra, outer, inner, NULL, true, 0);
-	BucketedNoteCost(join->joinrel, path);
-	add_path(join->joinrel, path);
+	CostBucketJoin(join->root, joinrel, join->outerrel, join->innerrel, join->jointype, extra->sjinfo,
+				   &join->clauses, outer, inner, &costs);
+	SetJoinCosts(&path, &costs, false);
+	BucketedNoteCost(joinrel, path.total_cost);
+	if (BfAddPathPrecheck(joinrel, costs.disabled_nodes, path.startup_cost, path.total_cost))
+		add_path(joinrel, MakeJoinPath(join, outer, inner, &costs, NIL, true, 0));
 	if (workers > 0)
-		add_partial_path(join->joinrel, MakeJoinPath(join, extra, outer, inner, NULL, true, workers));
+	{
+		MakePartial(&path, InputStartup(outer, inner), workers);
+		if (BfAddPartialPathPrecheck(joinrel, costs.disabled_nodes, path.total_cost))
+			add_partial_path(joinrel, MakeJoinPath(join, outer, inner, &costs, NIL, true, workers));
+	}
+
+	SetJoinCosts(&path, &costs, true);
+	if (!BucketInputWanted(joinrel, outer, KeysOfBoth(join->jointype) ? inner : NULL, path.total_cost))
+		return;
+	joined = JoinedInput(join->root, join->jointype, extra->sjinfo, outer, inner);
 	if (joined == NULL)
 		return;
-	joined->path = MakeJoinPath(join, extra, outer, inner, joined, false, 0);
-	joined->rows_path = MakeJoinPath(join, extra, outer, inner, NULL, false, 0);
-	if (workers > 0)
-		joined->partial_rows_path = MakeJoinPath(join, extra, outer, inner, NULL, false, workers);
-	BucketInputAdd(join->joinrel, joined);
+	joined->path = MakeJoinPath(join, outer, inner, &costs, FirstVars(joined), false, 0);
+	BucketInputAdd(joinrel, joined);
+}
+
+/* The same if they do. */
+static bool
+AddPair(JoinCandidate *join, JoinPathExtraData *extra, const BucketInput *outer, const BucketInput *inner)
+{
+	if (JoinKeysMatch(join->root, outer, inner, &join->clauses) != REASON_NONE)
+		return false;
+	AddJoinPaths(join, extra, outer, inner);
+	return true;
 }
 
 /* Add the ways to join each pair of inputs whose keys match; false: there is none. */
@@ -173,19 +234,8 @@ AddPairs(JoinCandidate *join, JoinPathExtraData *extra)
 
 	foreach(lo, join->outers)
 	{
-		BucketInput *outer = lfirst(lo);
-
 		foreach(li, join->inners)
-		{
-			BucketInput *inner = lfirst(li);
-
-			if ((outer->routed && inner->routed) ||
-				JoinKeysMatch(join->root, join->jointype, join->outerrel, outer,
-							  join->innerrel, inner, &join->clauses) != REASON_NONE)
-				continue;
-			AddJoinPaths(join, extra, outer, inner);
-			found = true;
-		}
+			found |= AddPair(join, extra, lfirst(lo), lfirst(li));
 	}
 	return found;
 }
@@ -202,6 +252,8 @@ JoinPathsAdd(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 		.jointype = jointype,
 		.restrictlist = extra->restrictlist
 	};
+	ListCell   *lo;
+	ListCell   *li;
 
 	/*
 	 * The mirrored types are tried with their inputs exchanged.  JOIN_UNIQUE_*
@@ -210,8 +262,19 @@ JoinPathsAdd(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOp
 	if (jointype != JOIN_INNER && jointype != JOIN_LEFT && jointype != JOIN_FULL &&
 		jointype != JOIN_SEMI && jointype != JOIN_ANTI)
 		return;
-	if ((JoinCheck(&join) != REASON_NONE || !AddPairs(&join, extra)) && JoinRoutes(&join))
-		(void) AddPairs(&join, extra);
+	if (BucketInputs(root, outerrel) == NIL && BucketInputs(root, innerrel) == NIL)
+		return;
+	/* core asks for each of these twice, and there is nothing that is cheaper the other way round */
+	if ((jointype == JOIN_INNER || jointype == JOIN_FULL) && BucketedAllowed(joinrel) &&
+		BucketedSeenMirrored(joinrel, outerrel, innerrel))
+		return;
+	if (JoinCheck(&join) == REASON_NONE && AddPairs(&join, extra))
+		return;
+	if (JoinRoutes(&join))
+	{
+		forboth(lo, join.outers, li, join.inners)
+			(void) AddPair(&join, extra, lfirst(lo), lfirst(li));
+	}
 }
 
 bool
@@ -219,6 +282,6 @@ IsBucketJoinPath(Path *path, JoinType *jointype)
 {
 	if (!IsA(path, CustomPath) || ((CustomPath *) path)->methods != &bucket_join_path_methods)
 		return false;
-	*jointype = JoinPathType((CustomPath *) path);
+	*jointype = ((BucketJoinPath *) path)->jointype;
 	return true;
 }

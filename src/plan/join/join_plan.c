@@ -13,20 +13,6 @@
 #include "plan/join/join_plan.h"
 #include "plan/rel/subplan_choice.h"
 
-/* Positions in CustomPath.custom_private. */
-enum JoinPathPrivateIndex
-{
-	PATH_TYPE,					/* integer list of one */
-	PATH_OUTER_KEYS,			/* per key, the expression at the outer input that stands for it */
-	PATH_INNER_KEYS,
-	PATH_RESIDUAL,				/* RestrictInfos */
-	PATH_OTHERQUALS,			/* RestrictInfos */
-	PATH_OUTER_RELIDS,			/* integer list */
-	PATH_OUTPUT_KEYS,			/* read by a node of ours: per key, the expression in the output */
-	PATH_ROUTED,				/* integer list of two: is the side routed? */
-	PATH_SPLIT					/* integer list of one: may one key be in several units? */
-};
-
 List *
 FirstVars(const BucketInput *input)
 {
@@ -35,35 +21,6 @@ FirstVars(const BucketInput *input)
 	for (int k = 0; k < input->nkeys; k++)
 		vars = lappend(vars, linitial(input->vars[k]));
 	return vars;
-}
-
-List *
-JoinPathPrivate(JoinType jointype, const BucketInput *outer, const BucketInput *inner,
-				const JoinClauses *clauses, RelOptInfo *outerrel, List *output_keys, bool split)
-{
-	List	   *relids = NIL;
-	int			relid = -1;
-
-	while ((relid = bms_next_member(outerrel->relids, relid)) >= 0)
-		relids = lappend_int(relids, relid);
-	return list_concat(list_make5(list_make1_int(jointype), FirstVars(outer), FirstVars(inner),
-								  clauses->residual, clauses->otherquals),
-					   list_make4(relids, output_keys, list_make2_int(outer->routed, inner->routed),
-								  list_make1_int(split)));
-}
-
-JoinType
-JoinPathType(const CustomPath *path)
-{
-	return linitial_int(list_nth(path->custom_private, PATH_TYPE));
-}
-
-bool
-JoinPathKeysDecide(const CustomPath *path, List **outer_relids)
-{
-	*outer_relids = list_nth(path->custom_private, PATH_OUTER_RELIDS);
-	return list_nth(path->custom_private, PATH_RESIDUAL) == NIL &&
-		list_nth(path->custom_private, PATH_OTHERQUALS) == NIL;
 }
 
 /* Cheap clauses first, but never one of a higher security level before one of a lower. */
@@ -202,19 +159,15 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			   List *tlist, List *clauses, List *custom_plans)
 {
 	CustomScan *cscan = makeNode(CustomScan);
-	List	   *private = best_path->custom_private;
-	List	   *outer_keys = list_nth(private, PATH_OUTER_KEYS);
-	List	   *inner_keys = list_nth(private, PATH_INNER_KEYS);
-	List	   *outer_relids = list_nth(private, PATH_OUTER_RELIDS);
+	const BucketJoinPath *path = (const BucketJoinPath *) best_path;
+	Relids		outer_relids = path->outer->path->parent->relids;
 	Plan	   *outer_plan = linitial(custom_plans);
 	Plan	   *inner_plan = lsecond(custom_plans);
-	List	   *routed = list_nth(private, PATH_ROUTED);
-	BatchSourceKind outer_kind = linitial_int(routed) ? BATCH_SOURCE_ROUTED : KindOfChild(outer_plan);
-	BatchSourceKind inner_kind = lsecond_int(routed) ? BATCH_SOURCE_ROUTED : KindOfChild(inner_plan);
-	List	   *output_keys = list_nth(private, PATH_OUTPUT_KEYS);
+	BatchSourceKind outer_kind = path->outer->routed ? BATCH_SOURCE_ROUTED : KindOfChild(outer_plan);
+	BatchSourceKind inner_kind = path->inner->routed ? BATCH_SOURCE_ROUTED : KindOfChild(inner_plan);
 	List	   *merged = NIL;
-	List	   *joinquals = OrderedClauses(list_nth(private, PATH_RESIDUAL));
-	List	   *otherquals = OrderedClauses(list_nth(private, PATH_OTHERQUALS));
+	List	   *joinquals = OrderedClauses(path->residual);
+	List	   *otherquals = OrderedClauses(path->otherquals);
 	List	   *vars = NIL;
 	List	   *sides = NIL;
 	List	   *columns = NIL;
@@ -232,7 +185,7 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	 * conditions on pairs, which are tested before anything is set to NULL,
 	 * are made to say the same.
 	 */
-	foreach(lc, output_keys)
+	foreach(lc, path->output_keys)
 	{
 		/* what a full join, here or below, merged of the keys of its sides is one column */
 		if (IsA(lfirst(lc), Var))
@@ -259,15 +212,15 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
 										   makeTargetEntry((Expr *) copyObject(lfirst(lc)),
 														   (AttrNumber) resno++, NULL, false));
-		sides = lappend_int(sides, JoinPathType(best_path) == JOIN_FULL ? JOIN_SIDE_EITHER : 0);
-		columns = lappend_int(columns, JoinPathType(best_path) == JOIN_FULL ?
+		sides = lappend_int(sides, path->jointype == JOIN_FULL ? JOIN_SIDE_EITHER : 0);
+		columns = lappend_int(columns, path->jointype == JOIN_FULL ?
 							  foreach_current_index(lc) :
 							  ColumnOfChild(outer_plan, outer_kind, lfirst(lc)));
 	}
 	foreach(lc, vars)
 	{
 		Var		   *var = lfirst_node(Var, lc);
-		bool		outer = list_member_int(outer_relids, var->varno);
+		bool		outer = bms_is_member(var->varno, outer_relids);
 
 		cscan->custom_scan_tlist = lappend(cscan->custom_scan_tlist,
 										   makeTargetEntry((Expr *) copyObject(var),
@@ -278,11 +231,11 @@ PlanBucketJoin(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	}
 
 	/* no range table index may stand in custom_private: setrefs does not adjust it */
-	cscan->custom_private = list_concat(list_make5(list_nth(private, PATH_TYPE),
-												   KeyColumns(outer_plan, outer_kind, outer_keys),
-												   KeyColumns(inner_plan, inner_kind, inner_keys),
+	cscan->custom_private = list_concat(list_make5(list_make1_int(path->jointype),
+												   KeyColumns(outer_plan, outer_kind, FirstVars(path->outer)),
+												   KeyColumns(inner_plan, inner_kind, FirstVars(path->inner)),
 												   sides, columns),
 										list_make2(list_make2_int(outer_kind, inner_kind),
-												   list_nth(private, PATH_SPLIT)));
+												   list_make1_int(path->split)));
 	return (Plan *) cscan;
 }

@@ -7,17 +7,23 @@
 
 #include "exec/join/bucket_join.h"
 #include "exec/source/source_of.h"
+#include "plan/join/join_cost.h"
 #include "plan/key/join_keys.h"
 
-/*
- * What the path must carry for PlanBucketJoin.  output_keys: where the join is
- * read by another node of ours, the expressions that are the keys of its
- * result, which stand first in its output; else NIL.  split: one key may be
- * joined in several units.
- */
-extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
-							 const BucketInput *inner, const JoinClauses *clauses,
-							 RelOptInfo *outerrel, List *output_keys, bool split);
+/* A bucket join as a path. */
+typedef struct BucketJoinPath
+{
+	CustomPath	path;
+	JoinType	jointype;
+	const BucketInput *outer;
+	const BucketInput *inner;
+	List	   *residual;		/* RestrictInfos that are tested on pairs */
+	List	   *otherquals;		/* RestrictInfos that are tested on joined rows */
+	List	   *output_keys;	/* where another node of ours reads it: the expressions that are the keys of its
+								 * result, which stand first in its output; else NIL */
+	bool		split;			/* one key may be joined in several units */
+	JoinCosts	costs;
+} BucketJoinPath;
 
 /*
  * The column of a child plan that holds a Var, or the merged key of a full
@@ -25,15 +31,6 @@ extern List *JoinPathPrivate(JoinType jointype, const BucketInput *outer,
  * place in the output.
  */
 extern int	ColumnOfChild(Plan *child, BatchSourceKind kind, Node *expr);
-
-/* The type of the join a path made with JoinPathPrivate is. */
-extern JoinType JoinPathType(const CustomPath *path);
-
-/*
- * Does nothing but the keys decide what such a path gives?  *outer_relids:
- * range table indexes of its outer side.
- */
-extern bool JoinPathKeysDecide(const CustomPath *path, List **outer_relids);
 
 /* The same of a list of such expressions. */
 extern List *KeyColumns(Plan *child, BatchSourceKind kind, List *exprs);

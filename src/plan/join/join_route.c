@@ -10,55 +10,59 @@
 #include "plan/join/join_check.h"
 #include "utils/lsyscache.h"
 
-/* The column of rel that the join equates with key k of the input of other, or NULL. */
+/*
+ * The column of the relation on a side that the join equates with key k of an
+ * input of the other side, or NULL.
+ */
 static Var *
-RouteColumn(JoinCandidate *join, RelOptInfo *other, const BucketInput *input,
-			RelOptInfo *rel, BucketInput *route, int k)
+RouteColumn(const JoinClauses *clauses, int side, const BucketInput *input, int k)
 {
-	ListCell   *lc;
-
-	foreach(lc, join->clauses.joinquals)
+	for (int i = 0; i < clauses->nequalities; i++)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Var		   *var;
+		const KeyEquality *equality = &clauses->equalities[i];
+		Var		   *var = StripToColumn(equality->sides[side]);
 		bool		exactly;
 
-		if (!IsJoinEquality(rinfo))
-			continue;
-		var = StripToKey(ClauseSide(rinfo, rel->relids, other->relids));
-		if (var == NULL || var->varattno <= 0)
-			continue;
-		route->vars[k] = list_make1(var);
-		route->classes[k] = KeyClassOfType(getBaseType(var->vartype));
-		if (ClauseEquates(join->root, rinfo, join->jointype, other, input, rel, route, k, &exactly))
+		if (var != NULL && var->varattno > 0 && KeyClassesMeet(input->classes[k], equality->keyclass) &&
+			SideIsKey(equality, 1 - side, input, k, &exactly) &&
+			KeyClassesMeet(KeyClassOfType(getBaseType(var->vartype)), equality->keyclass))
 			return var;
 	}
 	return NULL;
 }
 
-/* A way to give rel by the keys of an input of other; NULL when the join does not equate all of them. */
+/*
+ * A way to give the relation on a side by the keys of an input of the other
+ * side; NULL when the join does not equate all of them.
+ */
 static BucketInput *
-RouteTo(JoinCandidate *join, RelOptInfo *other, const BucketInput *input, RelOptInfo *rel)
+RouteTo(const JoinClauses *clauses, int side, RelOptInfo *rel, const BucketInput *input)
 {
 	Path	   *path = rel->cheapest_total_path;
-	BucketInput *route;
+	BucketInput *route = NULL;
 
 	if (path == NULL || path->param_info != NULL || !bms_is_empty(PATH_REQ_OUTER(path)))
 		return NULL;
-	route = palloc0(sizeof(BucketInput));
-	route->nkeys = input->nkeys;
-	route->classes = palloc0(input->nkeys * sizeof(KeyClass));
-	route->vars = palloc0(input->nkeys * sizeof(List *));
-	route->nbuckets = input->nbuckets;
-	route->path = path;
-	route->routed = route->holds_routed = true;
 	for (int k = 0; k < input->nkeys; k++)
 	{
-		Var		   *var = RouteColumn(join, other, input, rel, route, k);
+		Var		   *var = RouteColumn(clauses, side, input, k);
 
 		if (var == NULL || !TargetHasColumn(path->pathtarget, var))
 			return NULL;
+		if (route == NULL)
+		{
+			route = palloc0(sizeof(BucketInput));
+			route->nkeys = input->nkeys;
+			route->classes = palloc0(input->nkeys * sizeof(KeyClass));
+			route->vars = palloc0(input->nkeys * sizeof(List *));
+		}
+		route->vars[k] = list_make1(var);
+		route->classes[k] = KeyClassOfType(getBaseType(var->vartype));
 	}
+	route->nbuckets = input->nbuckets;
+	route->path = path;
+	route->routed = route->holds_routed = true;
+	route->fixed = true;
 	return route;
 }
 
@@ -67,30 +71,26 @@ JoinRoutes(JoinCandidate *join)
 {
 	List	   *outers = BucketInputs(join->root, join->outerrel);
 	List	   *inners = BucketInputs(join->root, join->innerrel);
-	bool		found = false;
 	ListCell   *lc;
 
-	if (!bf_enable_routing || (outers == NIL && inners == NIL) || JoinCheckForm(join) != REASON_NONE)
+	if (!bf_enable_routing || (outers == NIL && inners == NIL) || JoinCheckForm(join) != REASON_NONE ||
+		join->clauses.nequalities == 0)
 		return false;
-	join->outers = list_copy(outers);
-	join->inners = list_copy(inners);
+	join->outers = NIL;
+	join->inners = NIL;
 	for (int side = 0; side < 2; side++)
 	{
 		foreach(lc, side == 0 ? outers : inners)
 		{
 			BucketInput *input = lfirst(lc);
-			BucketInput *route = side == 0 ?
-				RouteTo(join, join->outerrel, input, join->innerrel) :
-				RouteTo(join, join->innerrel, input, join->outerrel);
+			BucketInput *route = RouteTo(&join->clauses, 1 - side, side == 0 ? join->innerrel : join->outerrel,
+										 input);
 
 			if (route == NULL)
 				continue;
-			if (side == 0)
-				join->inners = lappend(join->inners, route);
-			else
-				join->outers = lappend(join->outers, route);
-			found = true;
+			join->outers = lappend(join->outers, side == 0 ? input : route);
+			join->inners = lappend(join->inners, side == 0 ? route : input);
 		}
 	}
-	return found;
+	return join->outers != NIL;
 }

@@ -17,12 +17,17 @@
 
 #define BUCKETED_MAGIC 0x626b6564
 
-/* fdw_private of a join relation, or of a partitioned table: these have no wrapper of their own. */
+/*
+ * Of a table kept in its BucketRelInfo, of a join relation or a partitioned
+ * table in fdw_private: these have no wrapper of their own.
+ */
 typedef struct Bucketed
 {
 	int			magic;
 	List	   *inputs;			/* BucketInput */
 	Cost		cheapest;		/* total cost of the cheapest bucket join, 0: there is none */
+	RelOptInfo *outerrel;		/* the pair that BucketedSeenMirrored was asked about last */
+	RelOptInfo *innerrel;
 } Bucketed;
 
 /* Ways kept per join relation; more would make planning of many tables slow. */
@@ -68,7 +73,6 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	const BucketSpec *spec = info->options->spec;
 	BucketInput *input = palloc0(sizeof(BucketInput));
 	List	   *attnums = NIL;
-	int			workers;
 
 	input->nkeys = spec->nkeys;
 	input->classes = palloc(spec->nkeys * sizeof(KeyClass));
@@ -81,17 +85,27 @@ BaseInput(PlannerInfo *root, RelOptInfo *rel)
 	}
 	input->nbuckets = spec->nbuckets;
 	input->path = (Path *) BucketScanPath(root, rel, true, attnums);
-	input->rows_path = BucketClusteredPath(root, rel, attnums);
 	input->pieces = Pieces(info);
 	input->runs = info->runs_per_bucket;
 	input->pages = info->plain_pages;
-	workers = PartialWorkers(root, rel, input->pages);
-	if (workers > 0)
-	{
-		input->partial_rows_path = BucketClusteredPath(root, rel, attnums);
-		MakePartial(input->partial_rows_path, input->partial_rows_path->startup_cost, workers);
-	}
+	input->fixed = rel->baserestrictinfo != NIL;
 	return input;
+}
+
+Path *
+BaseRowsPath(PlannerInfo *root, const BucketInput *input, bool partial)
+{
+	RelOptInfo *rel = input->path->parent;
+	int			workers = partial ? PartialWorkers(root, rel, input->pages) : 0;
+	Path	   *path;
+
+	/* rows of several partitions are not merged by key */
+	if (!IsA(input->path, ForeignPath) || (partial && workers == 0))
+		return NULL;
+	path = BucketClusteredPath(root, rel, linitial(((ForeignPath *) input->path)->fdw_private));
+	if (partial)
+		MakePartial(path, path->startup_cost, workers);
+	return path;
 }
 
 /* The column of the topmost table that a partition's column is, 0 when there is none. */
@@ -193,6 +207,7 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 	if (input == NULL)
 		return NULL;
 	input->path = (Path *) create_append_path(root, rel, paths, NIL, NIL, NULL, 0, false, -1);
+	input->fixed = rel->baserestrictinfo != NIL;
 	return input;
 }
 
@@ -249,45 +264,80 @@ FirstLeafIsBucketed(PlannerInfo *root, RelOptInfo *rel)
 	return false;
 }
 
+/* Where the property of a relation is kept. */
+static Bucketed **
+BucketedPlace(RelOptInfo *rel)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+
+	return info != NULL ? &info->bucketed : (Bucketed **) &rel->fdw_private;
+}
+
 /* The property of a relation, made when it is not there. */
 static Bucketed *
 BucketedGet(RelOptInfo *rel)
 {
-	Bucketed *bucketed = rel->fdw_private;
+	Bucketed  **place = BucketedPlace(rel);
 
-	if (bucketed == NULL)
+	if (*place == NULL)
 	{
-		bucketed = palloc0(sizeof(Bucketed));
-		bucketed->magic = BUCKETED_MAGIC;
-		rel->fdw_private = bucketed;
+		*place = palloc0(sizeof(Bucketed));
+		(*place)->magic = BUCKETED_MAGIC;
 	}
-	return bucketed;
+	return *place;
+}
+
+/* The way to deliver a base relation with the target that it has now, or NULL. */
+static BucketInput *
+MakeInput(PlannerInfo *root, RelOptInfo *rel)
+{
+	BucketRelInfo *info = BucketRelInfoGet(rel);
+
+	if (info == NULL)
+		return PartitionedInput(root, rel);
+	return info->hash_version == 0 ? BaseInput(root, rel) : NULL;
+}
+
+/*
+ * The same, kept with the relation, whose memory it takes: what GEQO makes while
+ * it tries one order of joins it forgets before the next.
+ */
+static List *
+BaseInputs(PlannerInfo *root, RelOptInfo *rel)
+{
+	Bucketed   *bucketed = *BucketedPlace(rel);
+
+	/* above the last scan or join core puts another target in */
+	if (bucketed == NULL || (bucketed->inputs != NIL &&
+							 ((BucketInput *) linitial(bucketed->inputs))->path->pathtarget != rel->reltarget))
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
+		BucketInput *input = MakeInput(root, rel);
+
+		bucketed = BucketedGet(rel);
+		bucketed->inputs = input ? list_make1(input) : NIL;
+		MemoryContextSwitchTo(old);
+	}
+	return bucketed->inputs;
 }
 
 List *
 BucketInputs(PlannerInfo *root, RelOptInfo *rel)
 {
-	Bucketed   *bucketed;
+	Bucketed   *bucketed = rel->fdw_private;
 
-	if (rel->reloptkind == RELOPT_BASEREL && (rel->part_rels == NULL || IS_DUMMY_REL(rel)))
-	{
-		BucketRelInfo *info = BucketRelInfoGet(rel);
-
-		return info != NULL && info->hash_version == 0 ? list_make1(BaseInput(root, rel)) : NIL;
-	}
-	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_JOINREL)
+	if (rel->reloptkind == RELOPT_JOINREL)
+		return bucketed != NULL && bucketed->magic == BUCKETED_MAGIC ? bucketed->inputs : NIL;
+	if (rel->reloptkind != RELOPT_BASEREL)
 		return NIL;
-	/* asked for in each order of joins; GEQO forgets what it makes in one of them */
-	if (rel->fdw_private == NULL && rel->reloptkind == RELOPT_BASEREL && FirstLeafIsBucketed(root, rel))
-	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(rel));
-		BucketInput *input = PartitionedInput(root, rel);
-
-		BucketedGet(rel)->inputs = input ? list_make1(input) : NIL;
-		MemoryContextSwitchTo(old);
-	}
-	bucketed = rel->fdw_private;
-	return bucketed != NULL && bucketed->magic == BUCKETED_MAGIC ? bucketed->inputs : NIL;
+	if (BucketRelInfoGet(rel) != NULL)
+		return BaseInputs(root, rel);
+	/* of a partitioned table nothing is kept unless it is ours */
+	if (rel->part_rels == NULL || IS_DUMMY_REL(rel))
+		return NIL;
+	if (bucketed == NULL ? !FirstLeafIsBucketed(root, rel) : bucketed->magic != BUCKETED_MAGIC)
+		return NIL;
+	return BaseInputs(root, rel);
 }
 
 int
@@ -315,13 +365,64 @@ SameKeys(const BucketInput *a, const BucketInput *b)
 	return true;
 }
 
-void
-BucketedNoteCost(RelOptInfo *joinrel, const Path *path)
+/* How many of the expressions are columns. */
+static int
+CountColumns(const List *exprs)
 {
-	Bucketed *bucketed = BucketedGet(joinrel);
+	int			n = 0;
+	ListCell   *lc;
 
-	if (bucketed->cheapest == 0 || path->total_cost < bucketed->cheapest)
-		bucketed->cheapest = path->total_cost;
+	foreach(lc, exprs)
+		n += IsA(lfirst(lc), Var);
+	return n;
+}
+
+/* Do the columns of x and y make up a key? */
+static bool
+KeyIsOf(const List *key, const List *x, const List *y)
+{
+	int			n = CountColumns(x) + CountColumns(y);
+
+	return n > 0 && CountColumns(key) == n && KeyHasColumns(key, x) && KeyHasColumns(key, y);
+}
+
+bool
+BucketInputWanted(RelOptInfo *joinrel, const BucketInput *x, const BucketInput *y, Cost total)
+{
+	Bucketed   *bucketed = joinrel->fdw_private;
+	ListCell   *lc;
+
+	foreach(lc, bucketed ? bucketed->inputs : NIL)
+	{
+		BucketInput *old = lfirst(lc);
+		bool		same = old->nkeys == x->nkeys && old->path->total_cost <= total;
+
+		for (int k = 0; same && k < x->nkeys; k++)
+			same = KeyIsOf(old->vars[k], x->vars[k], y ? y->vars[k] : NIL);
+		if (same)
+			return false;
+	}
+	return true;
+}
+
+bool
+BucketedSeenMirrored(RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel)
+{
+	Bucketed   *bucketed = BucketedGet(joinrel);
+	bool		seen = bucketed->outerrel == innerrel && bucketed->innerrel == outerrel;
+
+	bucketed->outerrel = outerrel;
+	bucketed->innerrel = innerrel;
+	return seen;
+}
+
+void
+BucketedNoteCost(RelOptInfo *joinrel, Cost total)
+{
+	Bucketed   *bucketed = BucketedGet(joinrel);
+
+	if (bucketed->cheapest == 0 || total < bucketed->cheapest)
+		bucketed->cheapest = total;
 }
 
 bool

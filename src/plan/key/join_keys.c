@@ -22,45 +22,12 @@
 #include "utils/lsyscache.h"
 
 Var *
-StripToKey(Node *node)
-{
-	return StripToColumn(StripNumericCast(node));
-}
-
-Var *
 StripToColumn(Node *node)
 {
 	node = StripCasts(node);
 	if (node == NULL || !IsA(node, Var) || ((Var *) node)->varlevelsup != 0 || BfVarIsNullable((Var *) node))
 		return NULL;
 	return (Var *) node;
-}
-
-/*
- * Does a clause side stand for the key, itself or through its equivalence
- * class?  In the result of an inner or semi join all members of a class are
- * equal; of an outer join's clauses that is not so.
- */
-static bool
-SideIsKey(Node *side, EquivalenceClass *ec, JoinType jointype, const List *vars,
-		  KeyClass keyclass)
-{
-	ListCell   *lc;
-
-	if (IsKeyExpr(StripNumericCast(side), vars, keyclass))
-		return true;
-	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) ||
-		ec == NULL || ec->ec_has_volatile || BfEclassBelowOuterJoin(ec))
-		return false;
-	foreach(lc, ec->ec_members)
-	{
-		EquivalenceMember *em = lfirst(lc);
-
-		if (!em->em_is_child && !em->em_is_const &&
-			IsKeyExpr(StripNumericCast((Node *) em->em_expr), vars, keyclass))
-			return true;
-	}
-	return false;
 }
 
 Node *
@@ -78,56 +45,109 @@ ClauseSide(RestrictInfo *rinfo, Relids x, Relids y)
 }
 
 bool
-ClauseEquates(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype,
-			  RelOptInfo *x, const BucketInput *xinput,
-			  RelOptInfo *y, const BucketInput *yinput, int k, bool *exactly)
+SideIsKey(const KeyEquality *equality, int side, const BucketInput *input, int k, bool *exactly)
+{
+	EquivalenceClass *ec = equality->classes[side];
+	ListCell   *lc;
+
+	*exactly = IsKeyExpr(equality->sides[side], input->vars[k], equality->keyclass);
+	if (*exactly)
+		return true;
+	foreach(lc, ec ? ec->ec_members : NIL)
+	{
+		EquivalenceMember *em = lfirst(lc);
+
+		if (!em->em_is_child && !em->em_is_const &&
+			IsKeyExpr(StripNumericCast((Node *) em->em_expr), input->vars[k], equality->keyclass))
+			return true;
+	}
+	return false;
+}
+
+bool
+EqualityIsOfKeys(const KeyEquality *equality, const BucketInput *outer, const BucketInput *inner, int k,
+				 bool *exactly)
+{
+	bool		exactly_inner;
+
+	if (!KeyClassesMeet(outer->classes[k], equality->keyclass) ||
+		!KeyClassesMeet(inner->classes[k], equality->keyclass) ||
+		!SideIsKey(equality, 0, outer, k, exactly) || !SideIsKey(equality, 1, inner, k, &exactly_inner))
+		return false;
+	*exactly &= exactly_inner;
+	return true;
+}
+
+/*
+ * The class by which the two sides may be replaced by others.  In the result of
+ * an inner or semi join all members of a class are equal; of an outer join's
+ * clauses that is not so.
+ */
+static EquivalenceClass *
+ClassOfSide(EquivalenceClass *ec, JoinType jointype)
+{
+	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) ||
+		ec == NULL || ec->ec_has_volatile || BfEclassBelowOuterJoin(ec))
+		return NULL;
+	return ec;
+}
+
+/* Fill in what is known of a condition if it is an equality of keys, except its place. */
+static bool
+FindKeyEquality(PlannerInfo *root, RestrictInfo *rinfo, JoinType jointype, RelOptInfo *outerrel,
+				RelOptInfo *innerrel, KeyEquality *equality)
 {
 	OpExpr	   *op = (OpExpr *) rinfo->clause;
-	KeyClass	opclass;
-	Node	   *xside;
-	Node	   *yside;
+	Node	   *outer;
 	bool		swapped;
 
 	if (rinfo->pseudoconstant || !rinfo->can_join || !IsA(op, OpExpr) ||
 		list_length(op->args) != 2 ||
 		rinfo->mergeopfamilies == NIL || !OidIsValid(rinfo->hashjoinoperator))
 		return false;
-	if (KeyOperatorStrategy(op->opno, &opclass) != BTEqualStrategyNumber ||
-		!KeyClassesMeet(xinput->classes[k], opclass) ||
-		!KeyClassesMeet(yinput->classes[k], opclass) ||
-		!CollationAllows(opclass, op->inputcollid, false))
+	outer = ClauseSide(rinfo, outerrel->relids, innerrel->relids);
+	if (outer == NULL ||
+		KeyOperatorStrategy(op->opno, &equality->keyclass) != BTEqualStrategyNumber ||
+		!CollationAllows(equality->keyclass, op->inputcollid, false))
 		return false;
-	xside = ClauseSide(rinfo, x->relids, y->relids);
-	if (xside == NULL)
-		return false;
-	swapped = xside == lsecond(op->args);
-	yside = swapped ? linitial(op->args) : lsecond(op->args);
-
+	swapped = outer == lsecond(op->args);
+	equality->sides[0] = StripCasts(StripNumericCast(outer));
+	equality->sides[1] = StripCasts(StripNumericCast(swapped ? linitial(op->args) : lsecond(op->args)));
 	update_mergeclause_eclasses(root, rinfo);
-	*exactly = IsKeyExpr(StripNumericCast(xside), xinput->vars[k], opclass) &&
-		IsKeyExpr(StripNumericCast(yside), yinput->vars[k], opclass);
-	return *exactly ||
-		(SideIsKey(xside, swapped ? rinfo->right_ec : rinfo->left_ec, jointype,
-				   xinput->vars[k], opclass) &&
-		 SideIsKey(yside, swapped ? rinfo->left_ec : rinfo->right_ec, jointype,
-				   yinput->vars[k], opclass));
+	equality->classes[0] = ClassOfSide(swapped ? rinfo->right_ec : rinfo->left_ec, jointype);
+	equality->classes[1] = ClassOfSide(swapped ? rinfo->left_ec : rinfo->right_ec, jointype);
+	return true;
 }
 
 void
-JoinClausesSplit(List *restrictlist, JoinType jointype, RelOptInfo *joinrel,
-				 JoinClauses *clauses)
+JoinClausesSplit(PlannerInfo *root, List *restrictlist, JoinType jointype, RelOptInfo *joinrel,
+				 RelOptInfo *outerrel, RelOptInfo *innerrel, JoinClauses *clauses)
 {
 	ListCell   *lc;
 
 	memset(clauses, 0, sizeof(*clauses));
-	foreach(lc, restrictlist)
+	if (!IS_OUTER_JOIN(jointype))
+		clauses->joinquals = restrictlist;
+	foreach(lc, IS_OUTER_JOIN(jointype) ? restrictlist : NIL)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		if (RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
 			clauses->otherquals = lappend(clauses->otherquals, rinfo);
 		else
 			clauses->joinquals = lappend(clauses->joinquals, rinfo);
+	}
+	if (clauses->joinquals == NIL)
+		return;
+	clauses->equalities = palloc(list_length(clauses->joinquals) * sizeof(KeyEquality));
+	foreach(lc, clauses->joinquals)
+	{
+		KeyEquality *equality = &clauses->equalities[clauses->nequalities];
+
+		if (!FindKeyEquality(root, lfirst_node(RestrictInfo, lc), jointype, outerrel, innerrel, equality))
+			continue;
+		equality->place = foreach_current_index(lc);
+		clauses->nequalities++;
 	}
 }
 
@@ -221,12 +241,9 @@ KeyIsFixed(PlannerInfo *root, const BucketInput *x, const BucketInput *y, int k)
 }
 
 BucketReason
-JoinKeysMatch(PlannerInfo *root, JoinType jointype,
-			  RelOptInfo *outerrel, const BucketInput *outer,
-			  RelOptInfo *innerrel, const BucketInput *inner,
-			  JoinClauses *clauses)
+JoinKeysMatch(PlannerInfo *root, const BucketInput *outer, const BucketInput *inner, JoinClauses *clauses)
 {
-	List	   *said = NIL;
+	uint64		said = 0;		/* by the merge: bits of the first 64 clauses, the others are tested on pairs */
 	bool		equated = false;
 	ListCell   *lc;
 
@@ -239,21 +256,20 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 
 		if (!KeyClassesMeet(outer->classes[k], inner->classes[k]))
 			return REASON_TYPE_CLASS;
-		foreach(lc, clauses->joinquals)
+		for (int i = 0; i < clauses->nequalities; i++)
 		{
-			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+			const KeyEquality *equality = &clauses->equalities[i];
 			bool		exactly;
 
-			if (!ClauseEquates(root, rinfo, jointype, outerrel, outer, innerrel, inner, k,
-							   &exactly))
+			if (!EqualityIsOfKeys(equality, outer, inner, k, &exactly))
 				continue;
 			found = true;
 			/* reached through an equivalence class, the clause itself must still be tested */
-			if (exactly)
-				said = list_append_unique_ptr(said, rinfo);
+			if (exactly && equality->place < 64)
+				said |= UINT64CONST(1) << equality->place;
 		}
 		equated |= found;
-		if (!found && !KeyIsFixed(root, outer, inner, k))
+		if (!found && !(outer->fixed && inner->fixed && KeyIsFixed(root, outer, inner, k)))
 			return k > 0 ? REASON_JOIN_KEYS_SUBSET : REASON_KEY_NOT_EQUAL_JOINED;
 	}
 	/* all keys are constants: nothing to merge by */
@@ -261,7 +277,9 @@ JoinKeysMatch(PlannerInfo *root, JoinType jointype,
 		return REASON_KEY_NOT_EQUAL_JOINED;
 	foreach(lc, clauses->joinquals)
 	{
-		if (!list_member_ptr(said, lfirst(lc)))
+		int			place = foreach_current_index(lc);
+
+		if (place >= 64 || (said & (UINT64CONST(1) << place)) == 0)
 			clauses->residual = lappend(clauses->residual, lfirst(lc));
 	}
 	return REASON_NONE;

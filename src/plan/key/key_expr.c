@@ -104,16 +104,41 @@ IsKeyExpr(Node *expr, const List *key, KeyClass keyclass)
 {
 	ListCell   *lc;
 
-	/* under COALESCE all is of its type, so that the class of the columns need not be asked for */
 	expr = StripCasts(expr);
-	if (expr == NULL || !KeyClassesMeet(KeyClassOfType(getBaseType(exprType(expr))), keyclass))
+	if (expr == NULL)
 		return false;
 	foreach(lc, key)
 	{
+		const Node *node = lfirst(lc);
+
+		/* nearly all are columns, and other ones */
+		if (IsA(node, Var) && (!IsA(expr, Var) || ((Var *) node)->varno != ((Var *) expr)->varno))
+			continue;
+		/* under COALESCE all is of its type, so that the class of the columns need not be asked for */
 		if (SameExpr(lfirst(lc), expr))
-			return true;
+			return KeyClassesMeet(KeyClassOfType(getBaseType(exprType(expr))), keyclass);
 	}
 	return false;
+}
+
+bool
+KeyHasColumns(const List *key, const List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		bool		found = false;
+		ListCell   *lk;
+
+		if (!IsA(lfirst(lc), Var))
+			continue;
+		foreach(lk, key)
+			found = found || SameExpr(lfirst(lk), lfirst(lc));
+		if (!found)
+			return false;
+	}
+	return true;
 }
 
 /* The columns of a key, or what is merged when there is none. */

@@ -19,6 +19,9 @@ extern Node *StripCasts(Node *node);
  */
 extern bool IsKeyExpr(Node *expr, const List *key, KeyClass keyclass);
 
+/* Are all columns among the expressions of the second list key expressions of the first? */
+extern bool KeyHasColumns(const List *key, const List *exprs);
+
 /* Do two lists of key expressions hold the same columns, or, where there is none, the same merged ones? */
 extern bool SameKeyExprs(const List *a, const List *b);
 

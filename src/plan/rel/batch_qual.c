@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "access/transam.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
@@ -26,9 +27,21 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-/* As KeyOperatorStrategy, with a class for each input. */
+/* What operators of core are, which never changes. */
+typedef struct KnownOperator
+{
+	Oid			opno;			/* InvalidOid: nothing is here yet */
+	int			strategy;
+	KeyClass	left;
+	KeyClass	right;
+} KnownOperator;
+
+#define KNOWN_OPERATORS 64
+static KnownOperator known_operators[KNOWN_OPERATORS];
+
+/* As OperatorStrategy, from the catalogs. */
 static int
-OperatorStrategy(Oid opno, KeyClass *left, KeyClass *right)
+LookUpStrategy(Oid opno, KeyClass *left, KeyClass *right)
 {
 	Oid			lefttype;
 	Oid			righttype;
@@ -44,6 +57,25 @@ OperatorStrategy(Oid opno, KeyClass *left, KeyClass *right)
 	if (!OidIsValid(type->btree_opf))
 		return 0;
 	return get_op_opfamily_strategy(opno, type->btree_opf);
+}
+
+/* As KeyOperatorStrategy, with a class for each input.  Asked for each clause of each pair of relations that may be joined. */
+static int
+OperatorStrategy(Oid opno, KeyClass *left, KeyClass *right)
+{
+	KnownOperator *known = &known_operators[opno % KNOWN_OPERATORS];
+	int			strategy;
+
+	if (known->opno != opno)
+	{
+		strategy = LookUpStrategy(opno, left, right);
+		if (opno >= FirstNormalObjectId)
+			return strategy;
+		*known = (KnownOperator) {opno, strategy, *left, *right};
+	}
+	*left = known->left;
+	*right = known->right;
+	return known->strategy;
 }
 
 int

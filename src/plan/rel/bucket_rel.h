@@ -42,6 +42,8 @@ typedef struct BucketRelInfo
 	double		bucket_fraction;	/* of the buckets left by constants on the keys */
 	double		read_rows;		/* in the blocks left by them */
 
+	struct Bucketed *bucketed;	/* how joins read it, made by bucketed.c when one asks */
+
 	/* for EXPLAIN, set by plan_report.c */
 	JoinPath   *feeds;			/* the lowest core join that equates a column of the table */
 	bool		in_bucket_join; /* the table stands right under a bucket join */

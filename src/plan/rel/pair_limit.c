@@ -100,6 +100,17 @@ IsCounted(RelOptInfo *rel)
 		BucketRelInfoGet(rel) != NULL && rel->tuples > 0;
 }
 
+/* May core join two relations by several columns?  It makes one equality out of a class of equal expressions. */
+static bool
+ShareClasses(const RelOptInfo *a, const RelOptInfo *b)
+{
+	Bitmapset  *shared = bms_intersect(a->eclass_indexes, b->eclass_indexes);
+	bool		several = bms_membership(shared) == BMS_MULTIPLE;
+
+	bms_free(shared);
+	return several;
+}
+
 void
 PairLimitsAdd(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -109,7 +120,7 @@ PairLimitsAdd(PlannerInfo *root, RelOptInfo *rel)
 	{
 		RelOptInfo *other = root->simple_rel_array[i];
 
-		if (other != rel && IsCounted(other) &&
+		if (other != rel && IsCounted(other) && ShareClasses(rel, other) &&
 			!PairIsKnown(root, rel->relid, other->relid) && JoinedInner(root, rel, other))
 			LimitPair(root, rel, other);
 	}

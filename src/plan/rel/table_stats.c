@@ -265,6 +265,7 @@ static bool
 ProvideStats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
 {
 	StatsTuple *made = NULL;
+	BucketRelInfo *info;
 	TableStats *keeper;
 	List	   *sources = NIL;
 	Index		varno = 1;
@@ -272,8 +273,13 @@ ProvideStats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableS
 
 	while (varno < root->simple_rel_array_size && root->simple_rte_array[varno] != rte)
 		varno++;
-	if (varno >= root->simple_rel_array_size ||
-		!FindSources(root, varno, attnum, &sources) ||
+	if (varno >= root->simple_rel_array_size)
+		return false;
+	/* of a table whose columns are all analyzed nothing was read, and core asks often */
+	info = root->simple_rel_array[varno] ? BucketRelInfoGet(root->simple_rel_array[varno]) : NULL;
+	if (info != NULL && info->stats.nwrites == 0)
+		return false;
+	if (!FindSources(root, varno, attnum, &sources) ||
 		IsAnalyzed(rte->relid, attnum, rte->inh))
 		return false;
 

@@ -198,7 +198,7 @@ OtherColumnsReason(JoinCandidate *join, const BucketInput *outer, const BucketIn
 								 InputsText(join, outer, inner));
 	if (oside->key < 0 && iside->key < 0)
 	{
-		rejection->hint = CopiesOfBoth(root, oside->column, iside->column,
+		rejection->hint = CopiesOfBoth(join, oside->column, iside->column,
 									   (int) Max(outer->nbuckets, inner->nbuckets));
 		return;
 	}
@@ -230,7 +230,8 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 	int			nkeys = Min(outer->nkeys, inner->nkeys);
 	List	   *missing = NIL;
 	List	   *present = NIL;
-	bool		equality = false;
+	bool		any = false;	/* equality */
+	int			next = 0;		/* equality of keys */
 	ListCell   *lc;
 
 	memset(rejection, 0, sizeof(*rejection));
@@ -242,6 +243,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		KeySide		iside;
 		Node	   *expr;
 		Rejection	found = {.code = REASON_KEY_NOT_EQUAL_JOINED};
+		const KeyEquality *equality;
 		bool		exactly;
 
 		if (!IsJoinEquality(rinfo))
@@ -249,11 +251,14 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		expr = ClauseSide(rinfo, join->outerrel->relids, join->innerrel->relids);
 		if (expr == NULL)
 			continue;
-		equality = true;
+		any = true;
+		while (next < join->clauses.nequalities && join->clauses.equalities[next].place < foreach_current_index(lc))
+			next++;
+		equality = next < join->clauses.nequalities &&
+			join->clauses.equalities[next].place == foreach_current_index(lc) ? &join->clauses.equalities[next] : NULL;
 		for (int k = 0; k < nkeys; k++)
 		{
-			if (ClauseEquates(root, rinfo, join->jointype, join->outerrel, outer,
-							  join->innerrel, inner, k, &exactly))
+			if (equality != NULL && EqualityIsOfKeys(equality, outer, inner, k, &exactly))
 			{
 				matched = bms_add_member(matched, k);
 				found.code = REASON_NONE;
@@ -336,7 +341,7 @@ KeysReason(JoinCandidate *join, const BucketInput *outer, const BucketInput *inn
 		rejection->hint = psprintf("If all rows that are to be joined have %s as well, add that to the condition; otherwise bucket copies of both tables by %s alone.",
 								   WordList(missing), WordList(present));
 	}
-	else if (nkeys > 0 && !equality && KeyIsConstant(root, outer, 0) && KeyIsConstant(root, inner, 0))
+	else if (nkeys > 0 && !any && KeyIsConstant(root, outer, 0) && KeyIsConstant(root, inner, 0))
 	{
 		rejection->code = REASON_CONSTANT_KEY;
 		rejection->detail = psprintf("%s and %s are both a constant: no condition is left between them",
@@ -376,8 +381,7 @@ JoinReason(JoinCandidate *join, Rejection *rejection)
 		{
 			Rejection	found;
 
-			code = JoinKeysMatch(join->root, join->jointype, join->outerrel, lfirst(lo),
-								 join->innerrel, lfirst(li), &join->clauses);
+			code = JoinKeysMatch(join->root, lfirst(lo), lfirst(li), &join->clauses);
 			if (code == REASON_NONE)
 			{
 				memset(rejection, 0, sizeof(*rejection));

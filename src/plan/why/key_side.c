@@ -106,7 +106,7 @@ CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketInput *input,
 	List	   *types = NIL;
 	ListCell   *lc;
 
-	if (otherno == 0 || root->simple_rel_array[otherno]->reloptkind != RELOPT_BASEREL)
+	if (join->no_hints || otherno == 0 || root->simple_rel_array[otherno]->reloptkind != RELOPT_BASEREL)
 		return NULL;
 	rte = planner_rt_fetch(otherno, root);
 	if (rte->rtekind != RTE_RELATION)
@@ -173,13 +173,16 @@ UnbucketableReason(PlannerInfo *root, Var *column, Rejection *rejection)
 }
 
 char *
-CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets)
+CopiesOfBoth(JoinCandidate *join, Var *a, Var *b, int nbuckets)
 {
+	PlannerInfo *root = join->root;
 	Var		   *columns[2] = {a, b};
 	List	   *statements = NIL;
 	Oid			first = InvalidOid;
 	Rejection	ignored = {0};
 
+	if (join->no_hints)
+		return NULL;
 	for (int i = 0; i < 2; i++)
 	{
 		Oid			relid = TableOfColumn(root, columns[i]);

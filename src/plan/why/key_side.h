@@ -43,7 +43,7 @@ extern char *CopyForKeys(JoinCandidate *join, RelOptInfo *keyrel, const BucketIn
 extern Oid	TableOfColumn(PlannerInfo *root, Var *column);
 
 /* Statements that bucket the tables of two columns by them; NULL when that cannot be. */
-extern char *CopiesOfBoth(PlannerInfo *root, Var *a, Var *b, int nbuckets);
+extern char *CopiesOfBoth(JoinCandidate *join, Var *a, Var *b, int nbuckets);
 
 /* Is it a column of a type that cannot be bucketed by?  Then the detail is set. */
 extern bool UnbucketableReason(PlannerInfo *root, Var *column, Rejection *rejection);

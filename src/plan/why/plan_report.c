@@ -552,6 +552,7 @@ ScanRejection(PlannerInfo *root, RelOptInfo *baserel, Rejection *rejection)
 	if (info == NULL || info->feeds == NULL)
 		return false;
 	CandidateOf(root, info->feeds, &join);
+	join.no_hints = true;
 	JoinPathRejection(root, info->feeds, &join, rejection);
 	return true;
 }

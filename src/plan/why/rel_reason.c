@@ -220,7 +220,7 @@ NotBucketedReason(PlannerInfo *root, RelOptInfo *rel, JoinCandidate *join, Rejec
 		if (rejection->code == REASON_NOT_BUCKETED && UnbucketableReason(root, named, rejection))
 			rejection->code = REASON_TYPE_CLASS;
 		else if (rejection->code == REASON_NOT_BUCKETED && copy == NULL && input != NULL)
-			rejection->hint = CopiesOfBoth(root, named, opposite, (int) input->nbuckets);
+			rejection->hint = CopiesOfBoth(join, named, opposite, (int) input->nbuckets);
 	}
 	else if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL || rel->reloptkind == RELOPT_OTHER_JOINREL)
 	{
