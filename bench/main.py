@@ -12,6 +12,7 @@ PARTS = {
     "joins": "joins and aggregations of orders and customers",
     "lookups": "rows of one key",
     "planning": "planning time with 64 and with 4096 buckets",
+    "manytables": "planning time of joins of up to ten tables",
     "cold": "the joins once more after a restart, with the page cache dropped",
     "growth": "the join from 1 million rows on, doubled up to --growth-max; memory",
     "sides": "20 million with 2 million and with 2 thousand (as --rows has it), one, both or no side bucketed",
@@ -24,7 +25,7 @@ PARTS = {
 
 def options(arguments):
     parser = argparse.ArgumentParser(prog="bench/run", formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     epilog="parts:\n" + "\n".join(f"  {n:<9} {t}" for n, t in PARTS.items()))
+                                     epilog="parts:\n" + "\n".join(f"  {n:<10} {t}" for n, t in PARTS.items()))
     parser.add_argument("--part", default=",".join(PARTS), help="comma separated; default all")
     parser.add_argument("--rows", type=int, default=2000000, help="orders, and customers; goals are judged from 20000000 on")
     parser.add_argument("--buckets", type=int, default=64)
