@@ -53,8 +53,8 @@
 #define MAX_TAKEN_VALUES 64
 #define MAX_TAKEN_ROWS 256
 
-/* merging a row by the number of runs' logarithm, in units of cpu_operator_cost */
-#define ORDER_COST 0.7
+/* merging a row by the number of runs' logarithm, 12 ns, in units of cpu_operator_cost */
+#define ORDER_COST 1.2
 
 /*
  * What a worker does beyond what any worker does, as a part of
