@@ -52,6 +52,13 @@ StaticAssertDecl(sizeof(Datum) == 8, "bucketfdw keeps 64-bit integers in Datums"
 #define BfPrefetch(ptr) ((void) (ptr))
 #endif
 
+/* 18 can count what an index scan does; needs access/genam.h */
+#if PG_VERSION_NUM >= 180000
+#define BfIndexBeginScan(rel, index, snapshot, nkeys) index_beginscan(rel, index, snapshot, NULL, nkeys, 0)
+#else
+#define BfIndexBeginScan(rel, index, snapshot, nkeys) index_beginscan(rel, index, snapshot, nkeys, 0)
+#endif
+
 /* EXPLAIN's output functions moved to their own header in 18 */
 #if PG_VERSION_NUM >= 180000
 #define BF_EXPLAIN_HEADER "commands/explain_format.h"

@@ -14,6 +14,7 @@
 #include "load/load_internal.h"
 #include "load/pending_deletes.h"
 #include "storage/damaged.h"
+#include "storage/kept_manifest.h"
 #include "storage/row_id.h"
 #include "utils/lsyscache.h"
 
@@ -117,10 +118,22 @@ LoadManifest(Oid relid, Snapshot snapshot)
 	return ReadAll(relid, snapshot, false, false);
 }
 
+/* A transaction that wrote nothing, and leaves nothing out, has no rows to add but inline ones. */
 Manifest *
 LoadManifestToRead(Oid relid, Snapshot snapshot)
 {
-	return ReadAll(relid, snapshot, bf_ignore_damaged_files, false);
+	Manifest   *manifest;
+	bool		no_inline_rows;
+
+	if (bf_load.cxt != NULL || bf_load.deletes != NULL || bf_ignore_damaged_files)
+		return ReadAll(relid, snapshot, bf_ignore_damaged_files, false);
+	manifest = ManifestReadKept(relid, snapshot, &no_inline_rows);
+	if (!no_inline_rows)
+	{
+		ManifestOwn(manifest);
+		InlineAdd(manifest, snapshot, false, false);
+	}
+	return manifest;
 }
 
 Manifest *
