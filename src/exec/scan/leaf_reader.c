@@ -252,6 +252,29 @@ CollectRuns(LeafReader *leaf, int ngroups, int group)
 	leaf->at = 0;
 }
 
+/* Take all runs that the quals leave; who comes once needs no index for that. */
+static void
+CollectAll(LeafReader *leaf)
+{
+	Manifest   *m = leaf->manifest;
+
+	if (leaf->rescanned || leaf->run_index != NULL)
+	{
+		CollectRuns(leaf, 1, 0);
+		return;
+	}
+	leaf->nruns = 0;
+	for (int r = 0; r < m->nruns; r++)
+	{
+		const uint8 *bits = leaf->prune[m->files[m->runs[r].file].spec];
+		int			b = m->runs[r].bucket;
+
+		if (bits == NULL || (bits[b / 8] & (1 << (b % 8))) != 0)
+			leaf->runs[leaf->nruns++] = r;
+	}
+	leaf->at = 0;
+}
+
 /* CutSourceOps */
 static int64
 CutGroupRows(void *table, int ngroups, int group)
@@ -361,7 +384,7 @@ void
 LeafOpenAll(LeafReader *leaf, UnitClaim *claim)
 {
 	leaf->sorted = false;
-	CollectRuns(leaf, 1, 0);
+	CollectAll(leaf);
 	leaf->claim = claim != NULL && claim->shared != NULL ? claim : NULL;
 	memset(&leaf->part, 0, sizeof(UnitPart));
 	if (leaf->claim != NULL)

@@ -148,6 +148,7 @@ struct LeafReader
 	Oid		   *keytypes;
 
 	dlist_head	points[2];		/* columns that lookups keep packed, by PointKind */
+	size_t		npoints;		/* columns in both lists */
 	Size		point_memory;
 	uint64		point_clock;	/* number of the lookup */
 	struct PointBatch *found;	/* rows of a lookup */

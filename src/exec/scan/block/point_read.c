@@ -31,6 +31,7 @@ typedef struct PointColumn
 {
 	dlist_node	link;			/* last used first */
 	struct PointColumn **slot;	/* what points here */
+	LeafFile   *file;
 	PackedColumn *packed;
 	Size		memory;
 	PointKind	kind;
@@ -85,6 +86,7 @@ FreePoint(LeafReader *leaf, PointColumn *point)
 	dlist_delete(&point->link);
 	*point->slot = NULL;
 	leaf->point_memory -= point->memory;
+	leaf->npoints--;
 	PackedColumnFree(point->packed);
 	pfree(point);
 }
@@ -96,10 +98,29 @@ LeafFileForgetPoints(LeafReader *leaf, LeafFile *file)
 
 	if (file->points == NULL)
 		return;
-	for (size_t i = 0; i < n; i++)
+	/* a lookup leaves few, of a file that may have thousands of places */
+	if (leaf->npoints < n)
 	{
-		if (file->points[i] != NULL)
-			FreePoint(leaf, file->points[i]);
+		for (int kind = POINT_OTHER; kind <= POINT_KEY; kind++)
+		{
+			dlist_mutable_iter iter;
+
+			dlist_foreach_modify(iter, &leaf->points[kind])
+			{
+				PointColumn *point = dlist_container(PointColumn, link, iter.cur);
+
+				if (point->file == file)
+					FreePoint(leaf, point);
+			}
+		}
+	}
+	else
+	{
+		for (size_t i = 0; i < n; i++)
+		{
+			if (file->points[i] != NULL)
+				FreePoint(leaf, file->points[i]);
+		}
 	}
 	leaf->point_memory -= n * sizeof(PointColumn *);
 }
@@ -156,6 +177,7 @@ GetPoint(LeafReader *leaf, LeafFile *file, int blockno, int col, PointKind kind)
 
 		point = MemoryContextAlloc(leaf->cxt, sizeof(PointColumn));
 		point->slot = slot;
+		point->file = file;
 		point->packed = packed;
 		point->memory = sizeof(PointColumn) + PackedColumnMemory(packed);
 		point->kind = kind;
@@ -163,6 +185,7 @@ GetPoint(LeafReader *leaf, LeafFile *file, int blockno, int col, PointKind kind)
 		*slot = point;
 		dlist_push_head(&leaf->points[point->kind], &point->link);
 		leaf->point_memory += point->memory;
+		leaf->npoints++;
 	}
 	if (point->used != leaf->point_clock)
 	{
