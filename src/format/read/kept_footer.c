@@ -10,12 +10,14 @@
 #include "postgres.h"
 
 #include "format/read/reader.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* what a session keeps, and the largest footer among it */
-#define KEPT_BYTES (2 * 1024 * 1024)
-#define LARGEST_BYTES (KEPT_BYTES / 4)
-#define MAX_KEPT 128
+/* what a session keeps: as much as work_mem, but within these; and the largest footer among it */
+#define MIN_KEPT_KB (2 * 1024)
+#define MAX_KEPT_KB (16 * 1024)
+#define LARGEST_BYTES (512 * 1024)
+#define MAX_KEPT 512
 
 typedef struct KeptFooter
 {
@@ -34,6 +36,7 @@ typedef struct FooterPin
 
 static MemoryContext kept_cxt = NULL;
 static KeptFooter *kept_footers[MAX_KEPT];
+static uint64 kept_ids[MAX_KEPT];	/* of their files: what is searched stands together */
 static int	nkept = 0;
 static Size kept_bytes = 0;
 static uint64 clock_now = 0;
@@ -42,7 +45,7 @@ static KeptFooter *
 Find(uint64 file_id, Oid relid)
 {
 	for (int i = 0; i < nkept; i++)
-		if (kept_footers[i]->reader->file_id == file_id && kept_footers[i]->reader->relid == relid)
+		if (kept_ids[i] == file_id && kept_footers[i]->reader->relid == relid)
 			return kept_footers[i];
 	return NULL;
 }
@@ -51,7 +54,9 @@ Find(uint64 file_id, Oid relid)
 static bool
 MakeRoom(Size bytes)
 {
-	while (nkept == MAX_KEPT || kept_bytes + bytes > KEPT_BYTES)
+	Size		limit = (Size) Min(Max(work_mem, MIN_KEPT_KB), MAX_KEPT_KB) * 1024;
+
+	while (nkept == MAX_KEPT || kept_bytes + bytes > limit)
 	{
 		int			victim = -1;
 
@@ -64,6 +69,7 @@ MakeRoom(Size bytes)
 		kept_bytes -= kept_footers[victim]->bytes;
 		MemoryContextDelete(kept_footers[victim]->reader->cxt);
 		kept_footers[victim] = kept_footers[--nkept];
+		kept_ids[victim] = kept_ids[nkept];
 	}
 	return true;
 }
@@ -115,6 +121,7 @@ FileReaderOpenKept(FileSource *source, uint64 file_id, Oid relid)
 	MemoryContextSetParent(reader->cxt, kept_cxt);
 	reader->source = NULL;
 	kept_bytes += bytes;
+	kept_ids[nkept] = file_id;
 	kept_footers[nkept++] = kept;
 	return Share(kept, source);
 }
