@@ -11,6 +11,7 @@ PARTS = {
     "loads": "CREATE TABLE AS, INSERT ... SELECT and COPY into heap and bucketed tables; sizes on disk",
     "joins": "joins and aggregations of orders and customers",
     "lookups": "rows of one key",
+    "rates": "pgbench: rows of one key and one key's join, prepared, by 2 and 16 clients",
     "planning": "planning time with 64 and with 4096 buckets",
     "manytables": "planning time of joins of up to ten tables",
     "cold": "the joins once more after a restart, with the page cache dropped",
@@ -39,6 +40,7 @@ def options(arguments):
     parser.add_argument("--vertices", type=int, default=200000)
     parser.add_argument("--edges", type=int, default=4000000)
     parser.add_argument("--graph-work-mem", default="64MB", help="work_mem of the part graph, for all sessions")
+    parser.add_argument("--rate-seconds", type=int, default=10, help="how long pgbench runs for each rate")
     parser.add_argument("--nights", type=int, default=365, help="appends of the longest of the histories")
     parser.add_argument("--night-rows", type=int, default=50000, help="rows of each")
     parser.add_argument("--tpch-scale", default="1", help="scale factor: 0.1, 1, 5")
@@ -62,7 +64,7 @@ def options(arguments):
     found.tpch_queries = [int(n) for n in found.tpch_queries.split(",") if n]
     if found.rounds == 0 and not found.smoke:
         parser.error("--rounds is less than 1")
-    for name in ("rows", "buckets", "loads", "threads", "vertices", "edges", "nights", "night_rows", "growth_min"):
+    for name in ("rows", "buckets", "loads", "threads", "vertices", "edges", "nights", "night_rows", "rate_seconds", "growth_min"):
         if getattr(found, name) < 1:
             parser.error(f"--{name.replace('_', '-')} is less than 1")
     if found.growth_max < found.growth_min:
@@ -72,7 +74,7 @@ def options(arguments):
 
 def bytes_needed(o):
     """About what the greatest of the parts has on disk at once."""
-    shop = 2 * o.rows * (1000 if {"joins", "lookups", "cold", "loads"} & set(o.part) else 250)
+    shop = 2 * o.rows * (1000 if {"joins", "lookups", "rates", "cold", "loads"} & set(o.part) else 250)
     grow = 2 * o.growth_max * 200 if "growth" in o.part else 0
     graph = o.vertices * 1500 + o.edges * 250 if "graph" in o.part else 0
     kept = (o.rows + o.nights * o.night_rows) * 250 if "histories" in o.part else 0
