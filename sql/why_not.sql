@@ -307,7 +307,7 @@ ROLLBACK;
 SELECT * FROM why('SELECT * FROM orders o JOIN customers c USING (customer_id) JOIN customers_h h ON h.customer_id = o.order_id WHERE h.name = ''c7''');
 -- few rows; many runs, which merging makes dear where nothing else costs much
 CREATE FOREIGN TABLE few (customer_id int, v int) SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '4');
-INSERT INTO few VALUES (1, 1), (2, 2); ANALYZE few;
+INSERT INTO few SELECT g, g FROM generate_series(1, 100) g; ANALYZE few;
 SET bucketfdw.inline_limit = 0;
 CREATE FOREIGN TABLE often (customer_id int, v int) SERVER bucketfdw OPTIONS (bucket_by 'customer_id', buckets '2');
 DO $$

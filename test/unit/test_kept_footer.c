@@ -9,6 +9,7 @@
 #include "format/read/reader.h"
 #include "format/write/writer.h"
 #include "memory_file.h"
+#include "miscadmin.h"
 #include "pg_shim.h"
 #include "utils/memutils.h"
 
@@ -116,6 +117,8 @@ main(void)
 	ShimOk(OpenOnce(&small, 1, 10) == 0, "and takes no room from others");
 
 	/* a reader in use while many others come and go */
+	/* less than that is never the limit */
+	work_mem = KEPT_BYTES / 1024 / 2;
 	holder = AllocSetContextCreate(CurrentMemoryContext, "holder", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(holder);
 	reads = Open(&small, &source, 1, 10, &held);
