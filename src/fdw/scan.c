@@ -222,6 +222,12 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 	Relation	rel = RelationIdGetRelation(foreigntableid);
 	ListCell   *lc;
 
+	/*
+	 * Clauses come in the order in which core would evaluate them, those of row
+	 * security first.  What raises no error, and so tells nobody what it saw, is
+	 * tested on batches before others; what may raise one stays where it stands.
+	 * Of sorted rows the first ones may be all that is wanted.
+	 */
 	attnums = NeededColumns(root, baserel, rel, scan_clauses, linitial(best_path->fdw_private));
 	RelationClose(rel);
 	foreach(lc, scan_clauses)
@@ -229,27 +235,28 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		LeafQual	qual;
 		List	   *qual_values;
+		Expr	   *implied;
+		bool		batch;
 
 		/* one-time filters stand in a Result above the scan */
 		if (rinfo->pseudoconstant)
 			continue;
-		if (BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &qual_values))
+		batch = BatchQualFromClause(rinfo->clause, baserel->relid, &qual, &qual_values) &&
+			(!LeafQualMayFail(&qual) || (row_quals == NIL && order == NIL));
+		if (batch)
 		{
 			batch_quals = lappend(batch_quals, rinfo->clause);
-			descs = lappend(descs, ScanQualDescribe(&qual));
+			descs = lappend(descs, LeafQualDescribe(&qual));
 			values = list_concat(values, qual_values);
 		}
 		else
-		{
-			Expr	   *implied = ImpliedClause(rinfo->clause, baserel->relid);
-
 			row_quals = lappend(row_quals, rinfo->clause);
-			if (implied != NULL && BatchQualFromClause(implied, baserel->relid, &qual, &qual_values))
-			{
-				batch_quals = lappend(batch_quals, implied);
-				descs = lappend(descs, ScanQualDescribe(&qual));
-				values = list_concat(values, qual_values);
-			}
+		implied = ImpliedClause(rinfo->clause, baserel->relid, batch);
+		if (implied != NULL && BatchQualFromClause(implied, baserel->relid, &qual, &qual_values))
+		{
+			batch_quals = lappend(batch_quals, implied);
+			descs = lappend(descs, LeafQualDescribe(&qual));
+			values = list_concat(values, qual_values);
 		}
 	}
 	row_quals = SubPlansTestedOften(row_quals, TESTS_OF_QUAL(best_path->path.rows), RowQualTests(root, baserel, best_path));

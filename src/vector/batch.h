@@ -31,6 +31,15 @@ typedef struct ScaledColumn
 	int			scale;
 } ScaledColumn;
 
+/* A column of few different values: for each row the place of its value in a dictionary. */
+typedef struct CodedColumn
+{
+	const uint64 *codes;		/* nrows entries; of a row that is NULL any place */
+	const bool *nulls;			/* as in ColumnVector */
+	int			ndict;			/* at least 1, at most BF_BATCH_ROWS */
+	const Datum *dict;			/* not all of them need be values of rows */
+} CodedColumn;
+
 /*
  * Rows of one side of a join whose pairs were not made.  The rows of all
  * stretches from one that begins a key to the next such one, or the next batch
@@ -52,6 +61,9 @@ typedef void (*BatchColumnLoader) (struct Batch *batch, int col);
 /* The same as far as integers, without making vectors of it; false if the column does not hold such. */
 typedef bool (*BatchScaledLoader) (struct Batch *batch, int col, ScaledColumn *scaled);
 
+/* The same as far as a dictionary and places in it; false if the column does not have one. */
+typedef bool (*BatchCodedLoader) (struct Batch *batch, int col, CodedColumn *coded);
+
 typedef struct Batch
 {
 	int			nrows;			/* rows in the vectors, <= BF_BATCH_ROWS */
@@ -67,6 +79,7 @@ typedef struct Batch
 	const BatchStretch *stretches;
 	BatchColumnLoader load;		/* called for a column not loaded */
 	BatchScaledLoader load_scaled;	/* and may be; NULL: there is none */
+	BatchCodedLoader load_coded;	/* as load_scaled */
 	void	   *load_arg;
 	MemoryContext cxt;			/* holds what BatchRoom gives */
 	int			room_rows;
@@ -129,6 +142,13 @@ static inline bool
 BatchScaled(Batch *batch, int col, ScaledColumn *scaled)
 {
 	return !batch->loaded[col] && batch->load_scaled != NULL && batch->load_scaled(batch, col, scaled);
+}
+
+/* A column with a dictionary, while it is not loaded; false: take its vector. */
+static inline bool
+BatchCoded(Batch *batch, int col, CodedColumn *coded)
+{
+	return !batch->loaded[col] && batch->load_coded != NULL && batch->load_coded(batch, col, coded);
 }
 
 /* Make a batch one of nrows rows, all selected, with no column loaded. */

@@ -121,7 +121,8 @@ class Predicates:
         if x < 0.8 and r.kind.name in ("bool", "text"):
             return self.oddity(r)
         if x < 0.9:
-            same = [s for s in keyed if s.kind is r.kind and s is not r]
+            near = {"int": ["numeric"], "numeric": ["int"], "date": ["timestamp"], "timestamp": ["date"]}.get(r.kind.name, [])
+            same = [s for s in keyed if (s.kind is r.kind or s.kind.name in near) and s is not r]
             if same:
                 return f"{self.widened(r)} {rnd.choice(OPS)} {self.widened(rnd.choice(same))}"
             return f"{r.expr} {rnd.choice(['=', '<=', '<>'])} {r.expr}"
@@ -140,18 +141,26 @@ class Predicates:
         if k == "bool":
             return rnd.choice([r.expr, f"NOT {r.expr}", f"{r.expr} IS {rnd.choice(['', 'NOT '])}{rnd.choice(['TRUE', 'FALSE', 'UNKNOWN'])}"])
         if k == "text":
-            if self.chance(0.4):
-                return f"{r.expr} {rnd.choice(['', '', 'NOT '])}LIKE {quote(rnd.choice(['k', 'k1', 'a', 'K', 'x', 'k_', '']) + rnd.choice(['%', '%', '%%', '']))}"
-            return rnd.choice([f"{r.expr} LIKE 'k%'", f"{r.expr} ~ '[0-5]$'", f"length({r.expr}) > 2", f"lower({r.expr}) = 'a'", f"{r.expr} || 'x' > 'k1'"])
+            if self.chance(0.5):
+                pattern = "".join(rnd.choice(["%", "%", "k", "1", "a", "A", "K", "ey", "ä", "x", "_", " ", "\\\\", "\\%"]) for _ in range(rnd.randint(0, 4)))
+                return f"{r.expr} {rnd.choice(['', '', 'NOT '])}LIKE {quote(pattern)}"
+            if self.chance(0.3):
+                return f"{rnd.choice(['', 'NOT '])}starts_with({r.expr}, {quote(rnd.choice(['k', 'k1', 'ä', '', 'the same']))})"
+            return rnd.choice([f"{r.expr} LIKE 'k%'", f"{r.expr} ~ '[0-5]$'", f"length({r.expr}) > 2", f"lower({r.expr}) = 'a'", f"{r.expr} || 'x' > 'k1'",
+                               f"substring({r.expr}, 1, 2) IN ('k1', 'k2', 'a')", f"coalesce({r.expr}, 'a') = 'a'"])
         if k == "bpchar":
-            return f"length({r.expr}) < 3"
+            return rnd.choice([f"length({r.expr}) < 3", f"{r.expr} LIKE 'c1%'", f"{r.expr} NOT LIKE '%1 %'", f"substring({r.expr}, 1, 1) = 'c'"])
         if k in ("int", "oid"):
             return f"{r.expr}::int8 % 2 = {rnd.choice('01')}"
         if k == "numeric" and not r.fuzzy:
             return f"scale({r.expr}) = {rnd.choice('012')}"
         if k == "float":
             return f"{r.expr} - 1 < 1.5" if r.column.typ != "float4" else f"{r.expr}::float8 * 2 > 1"
-        if k in ("date", "timestamp"):
+        if k == "date":
+            return rnd.choice([f"isfinite({r.expr})", f"extract(year FROM {r.expr}) = 2000", f"{r.expr} > timestamp '2000-01-01 12:00'", f"{r.expr} IS DISTINCT FROM '2000-01-01'"])
+        if k == "timestamptz":
+            return rnd.choice([f"{r.expr} < date '2000-01-02'", f"{r.expr} >= timestamp '1999-12-31 17:00'", f"isfinite({r.expr})"])
+        if k == "timestamp":
             return f"isfinite({r.expr})"
         return f"{r.expr}::text > '1'"
 
@@ -166,7 +175,9 @@ class Predicates:
             # what a scan tests on whole batches: an OR over the columns of one table
             one = rnd.choice(refs).expr.split(".")[0]
             mine = [r for r in refs if r.expr.split(".")[0] == one]
-            return Seq("(", Lst("", [self.simple(mine) for _ in range(rnd.randint(2, 4))], " OR ", empty="true"), ")")
+            arms = [self.simple(mine) if self.chance(0.6) else
+                    Seq("(", Lst("", [self.simple(mine) for _ in range(rnd.randint(2, 3))], " AND ", empty="true"), ")") for _ in range(rnd.randint(2, 4))]
+            return Seq(rnd.choice(["(", "(", "NOT ("]), Lst("", arms, " OR ", empty="true"), ")")
         if depth > 0 and x < 0.16:
             inner = self.condition(refs, depth - 1)
             return Alt(Seq("NOT (", inner, ")"), inner)

@@ -34,22 +34,21 @@ typedef struct RunPiece
 	int			nslices;
 } RunPiece;
 
-/* Batch columns of a qual beyond that of its attnum. */
+/* The batch columns of a qual. */
 static void
 FindQualColumns(LeafReader *leaf, LeafQual *qual)
 {
+	qual->col = LeafColumn(leaf, qual->attnum);
+	if (qual->op == LEAF_COLUMNS)
+		qual->othercol = LeafColumn(leaf, qual->othernum);
 	if (LeafQualIsBucket(qual))
 	{
 		qual->hashcols = palloc(qual->nhash * sizeof(int));
 		for (int h = 0; h < qual->nhash; h++)
 			qual->hashcols[h] = LeafColumn(leaf, qual->hashattnums[h]);
 	}
-	if (qual->op == LEAF_OR)
-	{
-		qual->armcols = palloc(qual->narms * sizeof(int));
-		for (int a = 0; a < qual->narms; a++)
-			qual->armcols[a] = LeafColumn(leaf, qual->arms[a].attnum);
-	}
+	for (int a = 0; a < qual->narms; a++)
+		FindQualColumns(leaf, &qual->arms[a]);
 }
 
 /* bytes read by readers that have ended */
@@ -73,12 +72,10 @@ LeafReaderCreate(Relation rel, Manifest *manifest,
 	memcpy(leaf->attnums, attnums, ncols * sizeof(AttrNumber));
 	leaf->nquals = nquals;
 	leaf->quals = quals;
-	leaf->qualcols = palloc(nquals * sizeof(int));
+	leaf->qualorder = palloc(nquals * sizeof(int));
 	for (int i = 0; i < nquals; i++)
-	{
-		leaf->qualcols[i] = LeafColumn(leaf, quals[i].attnum);
 		FindQualColumns(leaf, &quals[i]);
-	}
+	BlockOrderQuals(leaf);
 	leaf->files = palloc0(Max(manifest->nfiles, 1) * sizeof(LeafFile *));
 	leaf->prune = palloc0(Max(manifest->nspecs, 1) * sizeof(uint8 *));
 	leaf->nbuckets = Max(ManifestBuckets(manifest), 1);

@@ -10,7 +10,7 @@
 #define BF_LEAF_READER_H
 
 #include "exec/scan/block/leaf_counters.h"
-#include "exec/scan/block/leaf_qual.h"
+#include "exec/qual/leaf_qual.h"
 #include "exec/unit/unit_cutter.h"
 #include "format/read/reader.h"
 #include "storage/manifest.h"

@@ -13,84 +13,45 @@
 #include BF_EXPLAIN_HEADER
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-List *
-ScanQualDescribe(const LeafQual *qual)
+/* Does an expression read a parameter, which another scan may find changed? */
+static bool
+ExprHasParams(Node *node, void *context)
 {
-	List	   *desc = NIL;
-
-	/* a list of lists is an OR */
-	if (qual->op == LEAF_OR)
-	{
-		for (int a = 0; a < qual->narms; a++)
-			desc = lappend(desc, ScanQualDescribe(&qual->arms[a]));
-		return desc;
-	}
-	/* Oids travel as integers: list_make of int reads them back bit for bit */
-	desc = list_make3_int(qual->attnum, (int) qual->keyclass, (int) qual->coltype);
-	desc = lappend_int(desc, (int) qual->op);
-	desc = lappend_int(desc, (int) qual->valuetype);
-	if (LeafQualIsBucket(qual))
-	{
-		desc = lappend_int(desc, qual->modulus);
-		for (int h = 0; h < qual->nhash; h++)
-		{
-			desc = lappend_int(desc, qual->hashattnums[h]);
-			desc = lappend_int(desc, (int) qual->hashtypes[h]);
-		}
-	}
-	return desc;
+	return node != NULL && (IsA(node, Param) || expression_tree_walker(node, ExprHasParams, context));
 }
 
-void
-ScanQualRead(List *desc, LeafQual *qual)
-{
-	if (IsA(desc, List))
-	{
-		qual->op = LEAF_OR;
-		qual->narms = list_length(desc);
-		qual->arms = palloc0(qual->narms * sizeof(LeafQual));
-		for (int a = 0; a < qual->narms; a++)
-			ScanQualRead(list_nth(desc, a), &qual->arms[a]);
-		qual->attnum = qual->arms[0].attnum;
-		return;
-	}
-	qual->attnum = (AttrNumber) list_nth_int(desc, 0);
-	qual->keyclass = (KeyClass) list_nth_int(desc, 1);
-	qual->coltype = (Oid) list_nth_int(desc, 2);
-	qual->op = (LeafQualOp) list_nth_int(desc, 3);
-	qual->valuetype = (Oid) list_nth_int(desc, 4);
-	qual->of_numeric = LeafQualIntOfNumeric(qual);
-	if (qual->of_numeric)
-		qual->valuetype = INT8OID;
-	if (!LeafQualIsBucket(qual))
-		return;
-	qual->modulus = list_nth_int(desc, 5);
-	qual->nhash = (list_length(desc) - 6) / 2;
-	qual->hashattnums = palloc(qual->nhash * sizeof(AttrNumber));
-	qual->hashtypes = palloc(qual->nhash * sizeof(Oid));
-	for (int h = 0; h < qual->nhash; h++)
-	{
-		qual->hashattnums[h] = (AttrNumber) list_nth_int(desc, 6 + 2 * h);
-		qual->hashtypes[h] = (Oid) list_nth_int(desc, 7 + 2 * h);
-	}
-}
-
-/* Prepare the expressions of values, in the order in which quals and their arms want them. */
+/*
+ * Prepare the expressions of quals, in the order in which they and their arms
+ * want them; those of values are kept.
+ */
 static void
-InitQualValues(ScanState *ss, int nquals, const LeafQual *quals, List *exprs, List **states)
+InitQualExprs(BucketScanState *scan, int nquals, LeafQual *quals, ListCell **lc, List *exprs)
 {
+	ScanState  *ss = scan->ss;
+
 	for (int i = 0; i < nquals; i++)
 	{
-		if (quals[i].op == LEAF_OR)
-			InitQualValues(ss, quals[i].narms, quals[i].arms, exprs, states);
-		else if (LeafQualHasValue(&quals[i]))
-			*states = lappend(*states, ExecInitExpr(list_nth(exprs, list_length(*states)), &ss->ps));
+		LeafQual   *qual = &quals[i];
+		Expr	   *expr;
+
+		if (LeafQualHasArms(qual))
+			InitQualExprs(scan, qual->narms, qual->arms, lc, exprs);
+		if (!LeafQualHasExpr(qual))
+			continue;
+		expr = lfirst(*lc);
+		*lc = lnext(exprs, *lc);
+		if (qual->op == LEAF_EVALUATE)
+			LeafQualSetEvaluation(qual, ExecInitQual(list_make1(expr), &ss->ps), ss->ps.ps_ExprContext,
+								  ss->ss_ScanTupleSlot, !ExprHasParams((Node *) expr, NULL));
+		else
+			scan->qualexprs = lappend(scan->qualexprs, ExecInitExpr(expr, &ss->ps));
 	}
 }
 
@@ -106,14 +67,13 @@ SetQualValues(BucketScanState *scan, int nquals, LeafQual *quals, ListCell **lc)
 		Datum		value;
 		bool		isnull;
 
-		if (qual->op == LEAF_OR)
+		if (LeafQualHasArms(qual))
 		{
 			SetQualValues(scan, qual->narms, qual->arms, lc);
-			qual->never = true;
-			for (int a = 0; a < qual->narms; a++)
-				qual->never &= qual->arms[a].never;
-			continue;
+			LeafQualArmsSet(qual);
 		}
+		if (qual->op == LEAF_EVALUATE)
+			LeafQualForget(qual);
 		if (!LeafQualHasValue(qual))
 			continue;
 		value = ExecEvalExprSwitchContext(lfirst(*lc), econtext, &isnull);
@@ -184,8 +144,9 @@ ScanNodeCreate(ScanState *ss, List *fdw_private, List *fdw_exprs, Manifest *mani
 	scan->quals = palloc0(scan->nquals * sizeof(LeafQual));
 	i = 0;
 	foreach(lc, quals)
-		ScanQualRead(lfirst(lc), &scan->quals[i++]);
-	InitQualValues(ss, scan->nquals, scan->quals, fdw_exprs, &scan->qualexprs);
+		LeafQualRead(lfirst(lc), &scan->quals[i++]);
+	lc = list_head(fdw_exprs);
+	InitQualExprs(scan, scan->nquals, scan->quals, &lc, fdw_exprs);
 	scan->qualcxt = AllocSetContextCreate(CurrentMemoryContext, "bucketfdw qual values",
 										  ALLOCSET_SMALL_SIZES);
 	scan->queue.parent = scan->cxt;

@@ -18,7 +18,7 @@
 enum ScanPrivateIndex
 {
 	SCAN_PRIVATE_ATTNUMS,		/* integer list: columns to read */
-	SCAN_PRIVATE_QUALS,			/* list of integer lists: see ScanQualDescribe */
+	SCAN_PRIVATE_QUALS,			/* list of integer lists: see LeafQualDescribe */
 	SCAN_PRIVATE_ORDER,			/* see OrderedScanDescribe; NIL: rows come in any order */
 	SCAN_PRIVATE_CLUSTER,		/* integer list of one: number of key columns whose equal values
 								 * stand together, bucket by bucket; NIL: none */
@@ -68,10 +68,6 @@ typedef struct BucketScanState
 	LeafCounters workers;		/* what parallel workers read */
 	bool	   *worker_touched; /* per bucket: by a worker; NULL: there was none */
 } BucketScanState;
-
-/* Describe a qual for fdw_private, and read it back. */
-extern List *ScanQualDescribe(const LeafQual *qual);
-extern void ScanQualRead(List *desc, LeafQual *qual);
 
 /*
  * scan_pins.c: the buckets of a spec that a scan would read, as far as the

@@ -39,16 +39,14 @@ ValueAtStart(Node *node, ParamListInfo params, Datum *value, bool *isnull)
 	return true;
 }
 
-/* How many values a qual has, those of its arms too. */
+/* How many expressions a qual has, those of its arms too. */
 static int
-QualValues(const LeafQual *qual)
+QualExprs(const LeafQual *qual)
 {
-	int			n = 0;
+	int			n = LeafQualHasExpr(qual) ? 1 : 0;
 
-	if (qual->op != LEAF_OR)
-		return LeafQualHasValue(qual) ? 1 : 0;
 	for (int a = 0; a < qual->narms; a++)
-		n += QualValues(&qual->arms[a]);
+		n += QualExprs(&qual->arms[a]);
 	return n;
 }
 
@@ -58,7 +56,7 @@ ScanBucketsAtStart(const ForeignScan *plan, const BucketSpec *spec, ParamListInf
 	List	   *descs = list_nth(plan->fdw_private, SCAN_PRIVATE_QUALS);
 	LeafQual   *quals = palloc0(Max(list_length(descs), 1) * sizeof(LeafQual));
 	int			nquals = 0;
-	int			nvalues = 0;
+	int			nexprs = 0;
 	ListCell   *lc;
 
 	foreach(lc, descs)
@@ -69,11 +67,11 @@ ScanBucketsAtStart(const ForeignScan *plan, const BucketSpec *spec, ParamListInf
 		bool		known;
 
 		memset(qual, 0, sizeof(LeafQual));
-		ScanQualRead(lfirst(lc), qual);
-		known = qual->op != LEAF_OR &&
+		LeafQualRead(lfirst(lc), qual);
+		known = !LeafQualHasArms(qual) &&
 			(!LeafQualHasValue(qual) ||
-			 ValueAtStart(list_nth(plan->fdw_exprs, nvalues), params, &value, &isnull));
-		nvalues += QualValues(qual);
+			 ValueAtStart(list_nth(plan->fdw_exprs, nexprs), params, &value, &isnull));
+		nexprs += QualExprs(qual);
 		if (!known)
 			continue;
 		if (LeafQualIsArray(qual))

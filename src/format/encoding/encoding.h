@@ -181,6 +181,9 @@ PrepareInts(const EncodedValues *ev, ValueIndex *index, struct ColumnScratch *sc
 	return IntIndexOpen(&index->ints, index->cxt, ev->ints, ev->ints_len, ev->n, &scratch->lengths);
 }
 
+/* Of DICT: the places of all values in the dictionary, after open(), and the dictionary itself, as Datums in made. */
+extern const char *ReadCoded(const EncodedValues *ev, Datum *codes, ByteBuffer *made);
+
 /* take() of varlenas with an offset each (text_values.c). */
 extern const char *TakeTexts(const EncodedValues *ev, const ValueIndex *index, int n, const uint16 *at,
 							 Datum *values, ByteBuffer *made);

@@ -245,16 +245,23 @@ check_codes(const EncodedValues *ev, const Datum *codes, int n)
 	return NULL;
 }
 
-static const char *
-read_dict(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch)
+const char *
+ReadCoded(const EncodedValues *ev, Datum *codes, ByteBuffer *made)
 {
 	Datum	   *dict = (Datum *) ByteBufferPrepare(made, ev->ndata * sizeof(Datum));
 	const char *problem = walk(ev, ev->ndata, dict, NULL);
 
 	if (problem == NULL)
-		problem = ReadInts(ev, (int64 *) values);
-	if (problem == NULL)
-		problem = check_codes(ev, values, ev->n);
+		problem = ReadInts(ev, (int64 *) codes);
+	return problem ? problem : check_codes(ev, codes, ev->n);
+}
+
+static const char *
+read_dict(const EncodedValues *ev, Datum *values, ByteBuffer *made, struct ColumnScratch *scratch)
+{
+	const char *problem = ReadCoded(ev, values, made);
+	const Datum *dict = (const Datum *) made->data;
+
 	for (int i = 0; i < ev->n && problem == NULL; i++)
 		values[i] = dict[values[i]];
 	return problem;

@@ -292,3 +292,52 @@ FileReaderDecodeScaled(FileReader *reader, int block, int col, ColumnBuffer *buf
 		spread_values((Datum *) buffer->values.data, ev.n, scaled->nulls, nrows);
 	return true;
 }
+
+void
+FileReaderScaledVector(const ScaledColumn *scaled, int nrows, ColumnBuffer *buffer, ColumnVector *vector)
+{
+	int64	   *values = (int64 *) ByteBufferPrepare(&buffer->values, nrows * sizeof(int64));
+
+	/* of rows that are NULL a value is made, too, at which nobody looks */
+	memcpy(values, scaled->values, nrows * sizeof(int64));
+	NumericsFromScaled(values, nrows, scaled->scale, &buffer->decoded);
+	vector->values = (Datum *) values;
+	vector->nulls = scaled->nulls;
+}
+
+bool
+FileReaderDecodeCoded(FileReader *reader, int block, int col, ColumnBuffer *buffer,
+					  CodedColumn *coded, uint64 *bytes_read)
+{
+	const DiskChunk *chunk = ChunkGet(reader, block, col);
+	int			nrows = reader->blocks[block].nrows;
+	bool	   *nulls;
+	const char *problem;
+	EncodedValues ev;
+
+	if (chunk->encoding != ENCODING_DICT)
+		return false;
+	nulls = prepare_vector(buffer, chunk, nrows);
+	open_chunk(reader, block, col, chunk, &buffer->raw, nulls, buffer->scratch, &ev, bytes_read);
+	problem = ReadCoded(&ev, (Datum *) buffer->values.data, &buffer->decoded);
+	if (problem)
+		FileReaderCorrupt(reader, block, col, chunk->offset, problem);
+	if (nulls != NULL)
+		spread_values((Datum *) buffer->values.data, ev.n, nulls, nrows);
+	coded->codes = (const uint64 *) buffer->values.data;
+	coded->nulls = nulls;
+	coded->ndict = ev.ndata;
+	coded->dict = (const Datum *) buffer->decoded.data;
+	return true;
+}
+
+void
+FileReaderCodedVector(const CodedColumn *coded, int nrows, ColumnBuffer *buffer, ColumnVector *vector)
+{
+	Datum	   *values = (Datum *) buffer->values.data;
+
+	for (int i = 0; i < nrows; i++)
+		values[i] = coded->dict[values[i]];
+	vector->values = values;
+	vector->nulls = unconstify(bool *, coded->nulls);
+}

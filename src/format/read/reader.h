@@ -103,6 +103,16 @@ extern void FileReaderDecode(FileReader *reader, int block, int col,
 extern bool FileReaderDecodeScaled(FileReader *reader, int block, int col,
 								   ColumnBuffer *buffer, ScaledColumn *scaled, uint64 *bytes_read);
 
+/* The vector of numerics that were so decoded; the integers stay.  buffer is another one. */
+extern void FileReaderScaledVector(const ScaledColumn *scaled, int nrows, ColumnBuffer *buffer, ColumnVector *vector);
+
+/* As FileReaderDecode of a column with a dictionary; false if the file has none, and then nothing was read. */
+extern bool FileReaderDecodeCoded(FileReader *reader, int block, int col, ColumnBuffer *buffer,
+								  CodedColumn *coded, uint64 *bytes_read);
+
+/* The vector of a column that was so decoded into the buffer, in the place of its codes. */
+extern void FileReaderCodedVector(const CodedColumn *coded, int nrows, ColumnBuffer *buffer, ColumnVector *vector);
+
 /*
  * Bytes that a column of a block takes in a buffer.  Of front coding, whose
  * values may take much more than their chunk, row_bytes, the bytes of a row on

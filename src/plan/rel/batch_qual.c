@@ -1,11 +1,10 @@
 /*
  * batch_qual.c
- *	  Which restriction clauses can be applied to whole batches.
+ *	  Which comparisons can be applied to whole batches.
  *
  * The executor must not notice the difference, so the list is closed: btree
  * operators of the default operator class of types in one key class, whose
- * meaning KeyCompare defines.  A clause that is turned down here is evaluated
- * row by row by the executor as ever.
+ * meaning KeyCompare defines.
  */
 #include "postgres.h"
 
@@ -15,11 +14,13 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
+#include "exec/qual/qual_columns.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "plan/rel/batch_qual.h"
+#include "plan/rel/qual_parts.h"
 #include "spec/collation.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
@@ -141,13 +142,8 @@ UsesRelation(Node *node, void *context)
 	return expression_tree_walker(node, UsesRelation, context);
 }
 
-/*
- * Fixed for one execution, or one rescan: no column of the relation, nothing
- * volatile, no correlated subplan.  Columns of other relations are parameters
- * of the scan when the path is parameterised by them.
- */
-static bool
-IsRunTimeConstant(Node *node, Index varno)
+bool
+QualValueIsFixed(Node *node, Index varno)
 {
 	return !UsesRelation(node, &varno) &&
 		!contain_volatile_functions(node) &&
@@ -209,9 +205,8 @@ BucketIdSide(Node *node, Index varno, LeafQual *qual)
 	return true;
 }
 
-/* A column of the relation. */
-static bool
-ColumnSide(Node *node, Index varno, LeafQual *qual)
+bool
+QualColumnSide(Node *node, Index varno, LeafQual *qual)
 {
 	Var		   *column = BatchQualColumn(node, varno);
 
@@ -226,7 +221,7 @@ ColumnSide(Node *node, Index varno, LeafQual *qual)
 static bool
 RelationSide(Node *node, Index varno, LeafQual *qual)
 {
-	return ColumnSide(node, varno, qual) || BucketIdSide(node, varno, qual);
+	return QualColumnSide(node, varno, qual) || BucketIdSide(node, varno, qual);
 }
 
 /* The comparison an operator makes, between inputs of which classes; false if it is none of ours. */
@@ -314,6 +309,34 @@ ConstantOfColumnType(Const *value, KeyClass column, LeafQualOp *op)
 	return NULL;
 }
 
+/* days from 2000, between which a day is in the range of timestamptz in every time zone */
+#define FIRST_DAY (-2400000)
+#define LAST_DAY 36000000
+
+/*
+ * A timestamptz column compared with a constant date or timestamp: the value
+ * as core casts it, in the time zone of the execution.  NULL: it might not be
+ * possible.
+ */
+static Expr *
+AsTimestamptz(Const *value)
+{
+	int64		day;
+
+	if (value->constisnull)
+		return NULL;
+	if (value->consttype == DATEOID)
+		day = DatumGetDateADT(value->constvalue);
+	else if (value->consttype == TIMESTAMPOID)
+		day = DatumGetTimestamp(value->constvalue) / USECS_PER_DAY;
+	else
+		return NULL;
+	if (day < FIRST_DAY || day > LAST_DAY)
+		return NULL;
+	return (Expr *) makeFuncExpr(value->consttype == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP,
+								 TIMESTAMPTZOID, list_make1(value), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+}
+
 /*
  * An integer column compared with a constant numeric, for which the parser
  * casts the column: the integer, and the comparison with it that keeps the
@@ -368,7 +391,7 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	}
 	else
 		return false;
-	if (!OidIsValid(opno) || !IsRunTimeConstant(other, varno) ||
+	if (!OidIsValid(opno) || !QualValueIsFixed(other, varno) ||
 		!ComparisonOfOperator(opno, &qual->op, &keyclass, &right))
 		return false;
 	if (keyclass == KEYCLASS_NUMERIC && KeyClassOfType(qual->coltype) == KEYCLASS_INT)
@@ -386,7 +409,10 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	}
 	else if (right != keyclass)
 	{
-		other = IsA(other, Const) ? (Node *) ConstantOfColumnType((Const *) other, keyclass, &qual->op) : NULL;
+		if (!IsA(other, Const))
+			return false;
+		other = keyclass == KEYCLASS_TIMESTAMPTZ ? (Node *) AsTimestamptz((Const *) other) :
+			(Node *) ConstantOfColumnType((Const *) other, keyclass, &qual->op);
 		if (other == NULL)
 			return false;
 	}
@@ -400,6 +426,38 @@ QualFromOp(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
 	return SidesFit(qual, keyclass, exprType(other), op->inputcollid);
 }
 
+/* A column compared with another one of the relation. */
+static bool
+QualFromColumns(OpExpr *op, Index varno, LeafQual *qual)
+{
+	Var		   *a;
+	Var		   *b;
+	KeyClass	left;
+	KeyClass	right;
+	KeyClass	other;
+
+	if (list_length(op->args) != 2)
+		return false;
+	a = BatchQualColumn(StripNumericCast(linitial(op->args)), varno);
+	b = BatchQualColumn(StripNumericCast(lsecond(op->args)), varno);
+	if (a == NULL || b == NULL || !ComparisonOfOperator(op->opno, &qual->compare, &left, &right))
+		return false;
+	qual->op = LEAF_COLUMNS;
+	qual->attnum = a->varattno;
+	qual->coltype = getBaseType(a->vartype);
+	qual->keyclass = KeyClassOfType(qual->coltype);
+	qual->othernum = b->varattno;
+	qual->othertype = getBaseType(b->vartype);
+	other = KeyClassOfType(qual->othertype);
+
+	/* an integer may stand under a cast to the numeric that the operator compares */
+	if ((qual->keyclass != left && !(left == KEYCLASS_NUMERIC && qual->keyclass == KEYCLASS_INT)) ||
+		(other != right && !(right == KEYCLASS_NUMERIC && other == KEYCLASS_INT)))
+		return false;
+	return QualColumnsMeet(qual->keyclass, other) &&
+		CollationAllows(qual->keyclass, op->inputcollid, qual->compare >= LEAF_LT && qual->compare <= LEAF_GE);
+}
+
 static bool
 QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value)
 {
@@ -409,7 +467,7 @@ QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value
 	Oid			equal = op->useOr ? op->opno : get_negator(op->opno);
 
 	if (!OidIsValid(equal) || !RelationSide(linitial(op->args), varno, qual) ||
-		!IsRunTimeConstant(array, varno) ||
+		!QualValueIsFixed(array, varno) ||
 		KeyOperatorStrategy(equal, &keyclass) != BTEqualStrategyNumber ||
 		(qual->modulus > 0 && !op->useOr))
 		return false;
@@ -422,7 +480,7 @@ QualFromArrayOp(ScalarArrayOpExpr *op, Index varno, LeafQual *qual, Expr **value
 static bool
 QualFromBool(Node *node, bool wanted, Index varno, LeafQual *qual, Expr **value)
 {
-	if (!ColumnSide(node, varno, qual) || qual->coltype != BOOLOID)
+	if (!QualColumnSide(node, varno, qual) || qual->coltype != BOOLOID)
 		return false;
 	qual->op = LEAF_EQ;
 	qual->keyclass = KEYCLASS_BOOL;
@@ -436,53 +494,20 @@ static bool
 QualFromNull(Node *node, bool wanted, Index varno, LeafQual *qual)
 {
 	qual->op = wanted ? LEAF_ISNULL : LEAF_NOTNULL;
-	return ColumnSide(node, varno, qual);
+	return QualColumnSide(node, varno, qual);
 }
 
-/*
- * LIKE with a constant pattern of plain characters and a % at the end.  Under
- * a deterministic collation such characters are compared byte by byte.
- */
-static bool
-QualFromLike(OpExpr *op, Index varno, LeafQual *qual, Expr **value)
+bool
+QualFromComparison(Node *clause, Index varno, LeafQual *qual, Expr **value)
 {
-	Const	   *pattern;
-	text	   *prefix;
-	int			len;
-
-	if (op->opno != OID_TEXT_LIKE_OP || !IsA(lsecond(op->args), Const) ||
-		!CollationAllows(KEYCLASS_TEXT, op->inputcollid, false))
-		return false;
-	pattern = lsecond(op->args);
-	if (pattern->constisnull || !ColumnSide(linitial(op->args), varno, qual) ||
-		KeyClassOfType(qual->coltype) != KEYCLASS_TEXT)
-		return false;
-	prefix = DatumGetTextPCopy(pattern->constvalue);
-	len = VARSIZE(prefix) - VARHDRSZ;
-	if (len < 2 || VARDATA(prefix)[--len] != '%')
-		return false;
-	for (int i = 0; i < len; i++)
-	{
-		if (strchr("%_\\", VARDATA(prefix)[i]) != NULL)
-			return false;
-	}
-	SET_VARSIZE(prefix, len + VARHDRSZ);
-	qual->op = LEAF_PREFIX;
-	qual->keyclass = KEYCLASS_TEXT;
-	qual->valuetype = TEXTOID;
-	*value = (Expr *) makeConst(TEXTOID, -1, op->inputcollid, -1, PointerGetDatum(prefix), false, false);
-	return true;
-}
-
-/* A comparison that is no OR. */
-static bool
-SimpleQual(Expr *clause, Index varno, LeafQual *qual, Expr **value)
-{
-	memset(qual, 0, sizeof(*qual));
-	*value = NULL;
 	if (IsA(clause, OpExpr))
-		return QualFromLike((OpExpr *) clause, varno, qual, value) ||
-			QualFromOp((OpExpr *) clause, varno, qual, value);
+	{
+		if (QualFromOp((OpExpr *) clause, varno, qual, value))
+			return true;
+		memset(qual, 0, sizeof(*qual));
+		*value = NULL;
+		return QualFromColumns((OpExpr *) clause, varno, qual);
+	}
 	if (IsA(clause, ScalarArrayOpExpr))
 		return QualFromArrayOp((ScalarArrayOpExpr *) clause, varno, qual, value);
 	if (IsA(clause, NullTest))
@@ -505,78 +530,5 @@ SimpleQual(Expr *clause, Index varno, LeafQual *qual, Expr **value)
 	}
 	if (is_notclause(clause))
 		return QualFromBool((Node *) get_notclausearg(clause), false, varno, qual, value);
-	return QualFromBool((Node *) clause, true, varno, qual, value);
-}
-
-/*
- * May the value be computed although no row asks for it?  Core evaluates an
- * arm of an OR only where those before it do not hold, so one that can fail
- * must be left to it.
- */
-static bool
-CannotFail(Node *node)
-{
-	switch (nodeTag(node))
-	{
-		case T_Const:
-		case T_Var:
-			return true;
-		case T_Param:
-			/* others may stand for a subquery */
-			return ((Param *) node)->paramkind == PARAM_EXTERN;
-		case T_RelabelType:
-			return CannotFail((Node *) ((RelabelType *) node)->arg);
-		case T_ArrayExpr:
-			{
-				ListCell   *lc;
-
-				foreach(lc, ((ArrayExpr *) node)->elements)
-				{
-					if (!CannotFail(lfirst(lc)))
-						return false;
-				}
-				return !((ArrayExpr *) node)->multidims;
-			}
-		default:
-			return false;
-	}
-}
-
-/* An OR whose arms are all comparisons of columns. */
-static bool
-QualFromOr(List *args, Index varno, LeafQual *qual, List **values)
-{
-	ListCell   *lc;
-
-	memset(qual, 0, sizeof(*qual));
-	qual->op = LEAF_OR;
-	qual->arms = palloc(list_length(args) * sizeof(LeafQual));
-	foreach(lc, args)
-	{
-		LeafQual   *arm = &qual->arms[qual->narms++];
-		Expr	   *value;
-
-		if (!SimpleQual(lfirst(lc), varno, arm, &value) || LeafQualIsBucket(arm) ||
-			(value != NULL && !CannotFail((Node *) value)))
-			return false;
-		if (value != NULL)
-			*values = lappend(*values, value);
-	}
-	qual->attnum = qual->arms[0].attnum;
-	return true;
-}
-
-bool
-BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, List **values)
-{
-	Expr	   *value;
-
-	*values = NIL;
-	if (is_orclause(clause))
-		return QualFromOr(((BoolExpr *) clause)->args, varno, qual, values);
-	if (!SimpleQual(clause, varno, qual, &value))
-		return false;
-	if (value != NULL)
-		*values = list_make1(value);
-	return true;
+	return QualFromBool(clause, true, varno, qual, value);
 }

@@ -5,17 +5,23 @@
 #ifndef BF_BATCH_QUAL_H
 #define BF_BATCH_QUAL_H
 
-#include "exec/scan/block/leaf_qual.h"
+#include "exec/qual/leaf_qual.h"
 #include "nodes/pathnodes.h"
 
 /*
  * If clause compares a column of relation varno, or bucketfdw.bucket_id of
  * columns, with a value that is fixed for one execution, by an operator whose
- * meaning the key classes define, fill qual (without its value), set *values to
- * a list of the value's expression (empty for IS [NOT] NULL) and return true.
- * So too if it is an OR of such comparisons of columns; *values are then those
- * of all arms, in their order.  In a join clause a value may hold columns of
- * other relations, which must be parameters of the scan.
+ * meaning the key classes define, or LIKE, fill qual (without its value), set
+ * *values to a list of the value's expression (empty for IS [NOT] NULL, and for
+ * a comparison of two columns) and return true.  So too if it is an OR of such
+ * comparisons, and of AND of them; *values are then those of all arms, in their
+ * order.  In a join clause a value may hold columns of other relations, which
+ * must be parameters of the scan.
+ *
+ * True also for other conditions of one column, where evaluating them once for
+ * each value may pay: LeafQualMayFail is true of them and of trees with such
+ * parts, and they must not be moved before conditions that core would evaluate
+ * first.
  */
 extern bool BatchQualFromClause(Expr *clause, Index varno, LeafQual *qual, List **values);
 

@@ -82,7 +82,8 @@ IsPick(Expr *clause, Index varno, AttrNumber attnum, ArmPick *pick)
 {
 	pick->clause = clause;
 	return !is_orclause(clause) && BatchQualFromClause(clause, varno, &pick->qual, &pick->values) &&
-		!LeafQualIsBucket(&pick->qual) && (attnum == 0 || pick->qual.attnum == attnum);
+		!LeafQualIsBucket(&pick->qual) && !LeafQualHasArms(&pick->qual) && pick->qual.op != LEAF_COLUMNS &&
+		!LeafQualMayFail(&pick->qual) && (attnum == 0 || pick->qual.attnum == attnum);
 }
 
 static List *
@@ -186,7 +187,7 @@ ColumnOfOr(List *arms, Index varno)
 			chosen = lappend(chosen, copyObject(picks[i].clause));
 		clause = make_orclause(chosen);
 		/* values are wanted although core might never compute them */
-		if (!BatchQualFromClause(clause, varno, &qual, &values))
+		if (!BatchQualFromClause(clause, varno, &qual, &values) || LeafQualMayFail(&qual))
 			continue;
 		bound = CommonBound(picks, n);
 		return bound != NULL ? bound : clause;
@@ -195,7 +196,7 @@ ColumnOfOr(List *arms, Index varno)
 }
 
 Expr *
-ImpliedClause(Expr *clause, Index varno)
+ImpliedClause(Expr *clause, Index varno, bool tested)
 {
 	Expr	   *implied = NULL;
 	LeafQual	qual;
@@ -205,7 +206,8 @@ ImpliedClause(Expr *clause, Index varno)
 		implied = FirstOfRow((RowCompareExpr *) clause);
 	else if (is_orclause(clause))
 		implied = ColumnOfOr(((BoolExpr *) clause)->args, varno);
-	if (implied == NULL || !BatchQualFromClause(implied, varno, &qual, &values))
+	if (implied == NULL || (tested && !IsA(implied, OpExpr)) ||
+		!BatchQualFromClause(implied, varno, &qual, &values) || LeafQualMayFail(&qual) || qual.op == LEAF_COLUMNS)
 		return NULL;
 	return implied;
 }

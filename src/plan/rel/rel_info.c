@@ -186,6 +186,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	Snapshot	snapshot;
 	Manifest   *manifest;
 	List	   *batch_clauses = NIL;
+	List	   *range_clauses = NIL;
 	List	   *row_clauses = NIL;
 	List	   *other_clauses = NIL;
 	KeyPins		pins;
@@ -232,6 +233,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		LeafQual	qual;
 		List	   *values;
 		bool		batch;
+		Expr	   *implied;
 
 		if (rinfo->pseudoconstant)
 			continue;
@@ -244,12 +246,18 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 			continue;
 		}
 		other_clauses = lappend(other_clauses, rinfo);
+		/* what core evaluates costs what it does row by row, unless values repeat */
+		batch = batch && !LeafQualMayFail(&qual);
+		implied = ImpliedClause(rinfo->clause, baserel->relid, batch);
 		if (batch)
+		{
 			batch_clauses = lappend(batch_clauses, rinfo);
+			/* rows are not dropped twice */
+			if (implied != NULL)
+				range_clauses = lappend(range_clauses, implied);
+		}
 		else
 		{
-			Expr	   *implied = ImpliedClause(rinfo->clause, baserel->relid);
-
 			row_clauses = lappend(row_clauses, rinfo);
 			if (implied != NULL)
 				batch_clauses = lappend(batch_clauses, implied);
@@ -264,7 +272,7 @@ BucketRelInfoBuild(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 		clauselist_selectivity(root, batch_clauses, 0, JOIN_INNER, NULL);
 	KeyPinsFind(baserel, info->options->spec, baserel->baserestrictinfo, &pins);
 	info->bucket_fraction = pins.fraction;
-	info->read_rows = Min(KeyPinsRows(info, &pins), RangeRows(root, baserel, batch_clauses));
+	info->read_rows = Min(KeyPinsRows(info, &pins), RangeRows(root, baserel, list_concat(range_clauses, batch_clauses)));
 	QualCostOfTests(root, row_clauses, BucketPassedRows(info), &info->row_qual_cost);
 }
 

@@ -182,6 +182,15 @@ BlockCursorStop(LeafReader *leaf, BlockCursor *cursor)
 	cursor->file = NULL;
 }
 
+/* The buffer of a column among those of a block. */
+static ColumnBuffer *
+BlockBuffer(LeafBlock *block, ColumnBuffer **buffers, int col)
+{
+	if (buffers[col] == NULL)
+		buffers[col] = ColumnBufferCreate(block->leaf->cxt, block->leaf->scratch);
+	return buffers[col];
+}
+
 /* BatchColumnLoader of blocks: decode one column. */
 static void
 LoadBlockColumn(Batch *batch, int col)
@@ -196,12 +205,19 @@ LoadBlockColumn(Batch *batch, int col)
 		AbsentColumnVector(leaf, col, &batch->cols[col]);
 	else
 	{
-		if (block->buffers[col] == NULL)
-			block->buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
-		FileReaderDecode(block->file->reader, block->blockno, filecol,
-						 block->buffers[col], &batch->cols[col],
-						 &leaf->counters.bytes_read);
-		BlockCloseUp(block, batch->cols[col].values, batch->cols[col].nulls);
+		ColumnBuffer *buffer = BlockBuffer(block, block->buffers, col);
+
+		/* what conditions looked at is here already */
+		if (block->scaled != NULL && block->scaled_loaded[col])
+			FileReaderScaledVector(&block->scaled[col], batch->nrows, buffer, &batch->cols[col]);
+		else if (block->coded != NULL && block->coded_loaded[col])
+			FileReaderCodedVector(&block->coded[col], batch->nrows, buffer, &batch->cols[col]);
+		else
+		{
+			FileReaderDecode(block->file->reader, block->blockno, filecol, buffer, &batch->cols[col],
+							 &leaf->counters.bytes_read);
+			BlockCloseUp(block, batch->cols[col].values, batch->cols[col].nulls);
+		}
 	}
 	batch->loaded[col] = true;
 }
@@ -229,16 +245,42 @@ LoadBlockScaled(Batch *batch, int col, ScaledColumn *scaled)
 	}
 	if (!block->scaled_loaded[col])
 	{
-		if (block->scaled_buffers[col] == NULL)
-			block->scaled_buffers[col] = ColumnBufferCreate(leaf->cxt, leaf->scratch);
 		if (!FileReaderDecodeScaled(block->file->reader, block->blockno, filecol,
-									block->scaled_buffers[col], &block->scaled[col],
+									BlockBuffer(block, block->scaled_buffers, col), &block->scaled[col],
 									&leaf->counters.bytes_read))
 			return false;
 		BlockCloseUp(block, (Datum *) block->scaled[col].values, block->scaled[col].nulls);
 		block->scaled_loaded[col] = true;
 	}
 	*scaled = block->scaled[col];
+	return true;
+}
+
+/* BatchCodedLoader of blocks. */
+static bool
+LoadBlockCoded(Batch *batch, int col, CodedColumn *coded)
+{
+	LeafBlock  *block = batch->load_arg;
+	LeafReader *leaf = block->leaf;
+	int			filecol = block->file->filecols[col];
+
+	if (filecol < 0)
+		return false;
+	if (block->coded == NULL)
+	{
+		block->coded = MemoryContextAllocZero(leaf->cxt, leaf->ncols * sizeof(CodedColumn));
+		block->coded_loaded = MemoryContextAllocZero(leaf->cxt, leaf->ncols * sizeof(bool));
+	}
+	if (!block->coded_loaded[col])
+	{
+		if (!FileReaderDecodeCoded(block->file->reader, block->blockno, filecol,
+								   BlockBuffer(block, block->buffers, col), &block->coded[col],
+								   &leaf->counters.bytes_read))
+			return false;
+		BlockCloseUp(block, unconstify(uint64 *, block->coded[col].codes), unconstify(bool *, block->coded[col].nulls));
+		block->coded_loaded[col] = true;
+	}
+	*coded = block->coded[col];
 	return true;
 }
 
@@ -252,6 +294,7 @@ LeafBlockMake(LeafReader *leaf)
 	block->buffers = palloc0(leaf->ncols * sizeof(ColumnBuffer *));
 	BatchInit(&block->batch, leaf->ncols, 0, LoadBlockColumn, block);
 	block->batch.load_scaled = LoadBlockScaled;
+	block->batch.load_coded = LoadBlockCoded;
 	MemoryContextSwitchTo(old);
 	leaf->nblocks++;
 	return block;
@@ -307,7 +350,7 @@ FreeBuffers(ColumnBuffer **buffers, int n)
 	for (int i = 0; buffers != NULL && i < n; i++)
 	{
 		if (buffers[i] != NULL)
-			ColumnBufferFree(buffers[i]);
+		ColumnBufferFree(buffers[i]);
 		buffers[i] = NULL;
 	}
 }
@@ -422,6 +465,8 @@ BlockCursorNext(LeafReader *leaf, BlockCursor *cursor, const KeyBound *bound)
 			memset(batch->loaded, 0, leaf->ncols * sizeof(bool));
 			if (block->scaled != NULL)
 				memset(block->scaled_loaded, 0, leaf->ncols * sizeof(bool));
+			if (block->coded != NULL)
+				memset(block->coded_loaded, 0, leaf->ncols * sizeof(bool));
 		}
 		batch->nrows = block->nlive;
 		batch->nselected = block->nlive;

@@ -9,8 +9,8 @@
 #define BF_BLOCK_CURSOR_H
 
 #include "catalog/heap.h"
+#include "exec/qual/leaf_qual.h"
 #include "exec/scan/block/leaf_counters.h"
-#include "exec/scan/block/leaf_qual.h"
 #include "exec/unit/unit_queue.h"
 #include "format/read/reader.h"
 #include "lib/ilist.h"
@@ -69,6 +69,8 @@ typedef struct LeafBlock
 	ColumnBuffer **scaled_buffers;	/* for the columns below */
 	ScaledColumn *scaled;		/* per column, if it was asked for without being loaded; NULL: none was */
 	bool	   *scaled_loaded;
+	CodedColumn *coded;			/* the same of columns with a dictionary, which lie in buffers */
+	bool	   *coded_loaded;
 	RowIds	   *ids;			/* NULL: not needed yet; the same of the next */
 	uint16	   *selection;		/* BF_BATCH_ROWS of them */
 	KeyVector	keys;			/* used in merges only */
@@ -107,7 +109,7 @@ struct LeafReader
 	AttrNumber *attnums;
 	int			nquals;
 	LeafQual   *quals;
-	int		   *qualcols;		/* column of each qual */
+	int		   *qualorder;		/* the order in which they are applied */
 	MemoryContext cxt;
 
 	LeafFile  **files;			/* per manifest file, NULL: not open */
@@ -210,6 +212,9 @@ extern bool BlockCanSkip(LeafReader *leaf, BlockCursor *cursor, int blockno);
 
 /* A block is read: count it, and verify its order if that is wanted. */
 extern void BlockIsRead(LeafReader *leaf, BlockCursor *cursor, int blockno);
+
+/* Find out in which order the quals are best applied; once for a reader. */
+extern void BlockOrderQuals(LeafReader *leaf);
 
 /*
  * Narrow the selection of a batch of rows of the cursor's run by the quals,

@@ -245,7 +245,7 @@ static void
 NarrowRows(LeafReader *leaf, LeafFile *file, int blockno, int q, int value, int *from, int *to)
 {
 	const LeafQual *qual = &leaf->quals[q];
-	PackedColumn *packed = GetPoint(leaf, file, blockno, leaf->qualcols[q], POINT_KEY);
+	PackedColumn *packed = GetPoint(leaf, file, blockno, qual->col, POINT_KEY);
 
 	*from = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], false);
 	*to = PackedColumnSearch(packed, *from, *to, qual->coltype, qual->valuetype, qual->values[value], true);
@@ -305,7 +305,7 @@ PointNext(LeafReader *leaf, BlockCursor *cursor)
 	for (; cursor->next < cursor->end; cursor->next++)
 	{
 		int			blockno = cursor->next;
-		bool		held = *PointSlot(leaf, file, blockno, leaf->qualcols[key]) != NULL;
+		bool		held = *PointSlot(leaf, file, blockno, leaf->quals[key].col) != NULL;
 		int			n;
 
 		CHECK_FOR_INTERRUPTS();
