@@ -12,6 +12,7 @@
 #include "exec/agg/agg_groups.h"
 #include "exec/agg/agg_hash.h"
 #include "exec/agg/bucket_agg.h"
+#include "exec/agg/expr/computed_column.h"
 #include "exec/source/parallel_state.h"
 #include "exec/source/source_of.h"
 #include "executor/executor.h"
@@ -35,7 +36,8 @@ typedef struct BucketAggState
 	int		   *agg_place;		/* per aggregate: its place in the scan tuple */
 	int			ncolumns;		/* columns of the input that are shown */
 	int		   *column_place;
-	int		   *column_source;	/* batch column; of a FINAL stage the child's */
+	int		   *column_source;	/* batch column; of a FINAL stage the child's; -1: it is computed */
+	ComputedColumn **computed;	/* then, how */
 	Datum	   *column_values;
 	bool	   *column_nulls;
 	AggCell    *cells;			/* of the present group; of HASHED in the table */
@@ -144,6 +146,8 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 {
 	List	   *roles = list_nth(cscan->custom_private, AGG_PRIVATE_ROLES);
 	List	   *columns = list_nth(cscan->custom_private, AGG_PRIVATE_COLUMNS);
+	List	   *places = list_nth(cscan->custom_private, AGG_PRIVATE_ARGS);
+	List	   *computed = list_nth(cscan->custom_private, AGG_PRIVATE_COMPUTED);
 	AggArgs    *args = &state->args;
 	int			n = list_length(roles);
 	Oid		   *types = palloc(n * sizeof(Oid));
@@ -155,7 +159,7 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 
 		if (list_nth_int(roles, i) == BUCKET_AGG_AGGREGATE)
 			continue;
-		if (state->stage != BUCKET_AGG_FINAL)
+		if (state->stage != BUCKET_AGG_FINAL && source >= 0)
 		{
 			/* expressions may read any of them */
 			source = BatchSourceColumn(state->input, source);
@@ -167,6 +171,14 @@ DescribeOutput(BucketAggState *state, CustomScan *cscan)
 		types[state->ncolumns] = exprType((Node *) tle->expr);
 		state->column_place[state->ncolumns] = i;
 		state->column_source[state->ncolumns++] = source;
+	}
+	/* all columns are known now */
+	for (int c = 0; c < state->ncolumns; c++)
+	{
+		int			place = list_nth_int(places, state->column_place[c]);
+
+		if (place >= 0)
+			state->computed[c] = ComputedColumnCreate(list_nth(computed, place), &args->vars, args->parent);
 	}
 	if (state->mode == BUCKET_AGG_HASHED || state->stage == BUCKET_AGG_FINAL)
 		state->hash = AggHashCreate(state->ncolumns, types, state->stage == BUCKET_AGG_PARTIAL,
@@ -189,6 +201,7 @@ AllocateOutput(BucketAggState *state, int n)
 	state->agg_place = palloc(n * sizeof(int));
 	state->column_place = palloc(n * sizeof(int));
 	state->column_source = palloc(n * sizeof(int));
+	state->computed = palloc0(n * sizeof(ComputedColumn *));
 	state->column_values = palloc(n * sizeof(Datum));
 	state->column_nulls = palloc(n * sizeof(bool));
 	state->cells = palloc0(n * sizeof(AggCell));
@@ -351,7 +364,8 @@ ReadBatch(void *arg)
 		return false;
 	AggArgsLoad(&state->args, batch, state->vectors);
 	for (int c = 0; c < state->ncolumns; c++)
-		state->columns[c] = BatchColumn(batch, state->column_source[c]);
+		state->columns[c] = state->computed[c] != NULL ? ComputedColumnOf(state->computed[c], batch) :
+			BatchColumn(batch, state->column_source[c]);
 	AggHashAddBatch(state->hash, batch, state->columns, state->vectors);
 	return true;
 }
@@ -476,6 +490,11 @@ ReScanBucketAgg(CustomScanState *node)
 	state->started = false;
 	if (state->hash)
 		AggHashReset(state->hash);
+	for (int c = 0; c < state->ncolumns; c++)
+	{
+		if (state->computed[c] != NULL)
+			ComputedColumnReset(state->computed[c]);
+	}
 	if (state->groups)
 		AggGroupsReset(state->groups);
 	BatchSourceReScan(state->input, linitial(node->custom_ps), &node->ss.ps);

@@ -31,21 +31,23 @@ enum AggPrivateIndex
 {
 	AGG_PRIVATE_ROLES,			/* per entry of custom_scan_tlist: BucketAggRole */
 	AGG_PRIVATE_COLUMNS,		/* per entry: column of the child, -1: none, or an expression */
-	AGG_PRIVATE_ARGS,			/* per entry: place of the aggregate's argument in custom_exprs,
-								 * -1: it is a column, or there is none */
+	AGG_PRIVATE_ARGS,			/* per entry: place of the aggregate's argument in custom_exprs, or of what is
+								 * grouped by in AGG_PRIVATE_COMPUTED, -1: it is a column, or there is none */
 	AGG_PRIVATE_FILTERS,		/* per entry: place of the aggregate's filter there, -1: none */
 	AGG_PRIVATE_KEYS,			/* integer list: key columns of the child */
 	AGG_PRIVATE_KIND,			/* integer list of one: BatchSourceKind of the child */
 	AGG_PRIVATE_MODE,			/* integer list of two: BucketAggMode, BucketAggStage */
-	AGG_PRIVATE_SIDES			/* where large groups of a join are counted: per entry, for aggregates
+	AGG_PRIVATE_SIDES,			/* where large groups of a join are counted: per entry, for aggregates
 								 * the side they read, 0 outer or 1 inner; else NIL */
+	AGG_PRIVATE_COMPUTED		/* expressions that are grouped by, of Vars that are entries of custom_scan_tlist;
+								 * in custom_exprs they would be taken for the entry that they are */
 };
 
 typedef enum BucketAggRole
 {
-	BUCKET_AGG_COLUMN,			/* a column that is grouped by */
+	BUCKET_AGG_COLUMN,			/* a column, or an expression, that is grouped by */
 	BUCKET_AGG_AGGREGATE,
-	BUCKET_AGG_INPUT			/* a column that expressions in aggregates read; NULL in the result */
+	BUCKET_AGG_INPUT			/* a column that expressions read; NULL in the result */
 } BucketAggRole;
 
 /*

@@ -80,14 +80,10 @@ static Node *
 AggArgument(const Aggref *aggref)
 {
 	const VectorAgg *fn = VectorAggOf(aggref);
-	Node	   *arg;
 
 	if ((fn && fn->counts_rows) || aggref->args == NIL)
 		return NULL;
-	arg = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
-	while (arg && IsA(arg, RelabelType))
-		arg = (Node *) ((RelabelType *) arg)->arg;
-	return arg;
+	return StripRelabels((Node *) linitial_node(TargetEntry, aggref->args)->expr);
 }
 
 /*
@@ -144,6 +140,37 @@ AddAggregate(PlannerInfo *root, Aggref *aggref, AggOutputs *result)
 	return true;
 }
 
+/* What expressions are made of. */
+typedef struct PartSearch
+{
+	List	   *columns;		/* what is grouped by, expressions too: parts as they stand */
+	List	   *found;
+} PartSearch;
+
+static bool
+FindParts(Node *node, void *context)
+{
+	PartSearch *search = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, Var) || IsA(node, PlaceHolderVar) ||
+		list_member(search->columns, node))
+	{
+		search->found = lappend(search->found, node);
+		return false;
+	}
+	return expression_tree_walker(node, FindParts, context);
+}
+
+/* Does an expression hold one of those that are grouped by? */
+static bool
+HoldsComputed(Node *node, void *context)
+{
+	return node != NULL &&
+		((!IsA(node, Var) && list_member(context, node)) || expression_tree_walker(node, HoldsComputed, context));
+}
+
 /*
  * What the expressions are computed from: aggregate calls and columns to group
  * by (NIL: the keys of the input), each once, in the order of their first use.
@@ -153,22 +180,22 @@ static bool
 BatchOutputs(PlannerInfo *root, const BucketInput *input, List *columns, List *exprs,
 			 AggOutputs *result)
 {
-	List	   *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES |
-										PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS);
+	PartSearch	search = {.columns = columns};
 	ListCell   *lc;
 
+	(void) FindParts((Node *) exprs, &search);
 	memset(result, 0, sizeof(*result));
-	foreach(lc, found)
+	foreach(lc, search.found)
 	{
 		Node	   *node = lfirst(lc);
 
 		if (IsA(node, Aggref))
 		{
-			if (!AddAggregate(root, (Aggref *) node, result))
+			/* the place of such an expression has no value before there are groups */
+			if (!AddAggregate(root, (Aggref *) node, result) || HoldsComputed(node, columns))
 				return false;
 		}
-		else if (!IsA(node, Var) ||
-				 (columns == NIL ? BucketInputKey(input, node) < 0 : !list_member(columns, node)))
+		else if (columns == NIL ? !IsA(node, Var) || BucketInputKey(input, node) < 0 : !list_member(columns, node))
 			return false;
 		else
 			result->outputs = list_append_unique(result->outputs, node);
@@ -392,9 +419,19 @@ AddPartialAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_
 	add_path(grouped_rel, (Path *) path);
 }
 
+/* Is it a parameter that is computed within the plan? */
+static bool
+HasExecParam(Node *node, void *context)
+{
+	return node != NULL && ((IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN) ||
+							expression_tree_walker(node, HasExecParam, context));
+}
+
 /*
  * The columns to group by when groups can be found by a hash of them: types
- * with a key class, compared as the class does.  NIL: they cannot.
+ * with a key class, compared as the class does.  NIL: they cannot.  They may
+ * be expressions, of which core finds out what else they depend on in places
+ * only where these do not stand.
  */
 static List *
 HashColumns(PlannerInfo *root)
@@ -411,10 +448,11 @@ HashColumns(PlannerInfo *root)
 		if (KeyOperatorStrategy(clause->eqop, &keyclass) != BTEqualStrategyNumber ||
 			!CollationAllows(keyclass, exprCollation(expr), false))
 			return NIL;
-		while (IsA(expr, RelabelType))
-			expr = (Node *) ((RelabelType *) expr)->arg;
-		if (!IsA(expr, Var) || ((Var *) expr)->varattno <= 0 ||
-			KeyClassOfType(getBaseType(((Var *) expr)->vartype)) != keyclass)
+		expr = StripRelabels(expr);
+		if (KeyClassOfType(getBaseType(exprType(expr))) != keyclass)
+			return NIL;
+		if (IsA(expr, Var) ? ((Var *) expr)->varattno <= 0 :
+			!contain_var_clause(expr) || HasExecParam(expr, NULL))
 			return NIL;
 		columns = list_append_unique(columns, expr);
 	}
@@ -437,9 +475,15 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 		grouped_rel->reloptkind != RELOPT_UPPER_REL || root->numOrderedAggs > 0 ||
 		!bms_is_empty(input_rel->lateral_relids))
 		return;
+	if (parse->groupClause != NIL)
+	{
+		columns = enable_hashagg ? HashColumns(root) : NIL;
+		if (columns == NIL)
+			return;
+	}
 	/* no order is wanted; of joins, batches come in that of their keys */
 	if (input_rel->reloptkind == RELOPT_BASEREL && input_rel->rtekind == RTE_RELATION)
-		best = UnorderedInput(root, input_rel);
+		best = UnorderedInput(root, input_rel, columns);
 	else
 	{
 		foreach(lc, BucketInputs(root, input_rel))
@@ -452,13 +496,8 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 	}
 	if (best == NULL)
 		return;
-	if (parse->groupClause != NIL)
-	{
-		columns = enable_hashagg ? HashColumns(root) : NIL;
-		if (columns == NIL)
-			return;
+	if (columns != NIL)
 		ngroups = estimate_num_groups(root, columns, input_rel->rows, NULL, NULL);
-	}
 	if (!BatchOutputs(root, best, columns,
 					  list_concat_copy(grouped_rel->reltarget->exprs, having), &outputs) ||
 		outputs.outputs == NIL || (columns == NIL && outputs.naggs < list_length(outputs.outputs)) ||
@@ -466,7 +505,11 @@ FusedAggPath(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
 		return;
 	/* all of the columns, also those that are not shown */
 	foreach(lc, columns)
+	{
 		outputs.outputs = list_append_unique(outputs.outputs, lfirst(lc));
+		if (!IsA(lfirst(lc), Var) && !ComputedHere(root, lfirst(lc), &outputs))
+			return;
+	}
 	add_path(grouped_rel, (Path *)
 			 MakeAggPath(root, input_rel, grouped_rel, grouped_rel->reltarget, best, &outputs, having,
 						 columns, columns != NIL ? BUCKET_AGG_HASHED : BUCKET_AGG_ALL,
@@ -572,6 +615,24 @@ AddExpression(CustomScan *cscan, Node *expr)
 	return list_length(cscan->custom_exprs) - 1;
 }
 
+/* Make the Vars of an expression those of the scan tuple. */
+static Node *
+ReadScanTuple(Node *node, void *context)
+{
+	List	   *tlist = context;
+	ListCell   *lc;
+
+	if (node == NULL || !IsA(node, Var))
+		return node == NULL ? NULL : expression_tree_mutator(node, ReadScanTuple, context);
+	foreach(lc, tlist)
+	{
+		if (equal(lfirst_node(TargetEntry, lc)->expr, node))
+			return (Node *) makeVarFromTargetEntry(INDEX_VAR, lfirst(lc));
+	}
+	elog(ERROR, "column of an expression to group by is not read");
+	return NULL;
+}
+
 static Plan *
 PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 			  List *tlist, List *clauses, List *custom_plans)
@@ -585,6 +646,8 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	List	   *columns = NIL;
 	List	   *args = NIL;
 	List	   *filters = NIL;
+	List	   *exprs = NIL;
+	List	   *computed = NIL;
 	ListCell   *lc;
 
 	foreach(lc, (List *) list_nth(private, PATH_OUTPUTS))
@@ -597,7 +660,13 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		AddOutput(cscan, output, aggref ? BUCKET_AGG_AGGREGATE : BUCKET_AGG_COLUMN, &roles);
 		columns = lappend_int(columns, final ? foreach_current_index(lc) :
 							  column ? ColumnOfChild(child, kind, arg) : -1);
-		args = lappend_int(args, !final && arg && !column ? AddExpression(cscan, arg) : -1);
+		if (aggref == NULL && !column && !final)
+		{
+			args = lappend_int(args, list_length(exprs));
+			exprs = lappend(exprs, arg);
+		}
+		else
+			args = lappend_int(args, !final && arg && !column ? AddExpression(cscan, arg) : -1);
 		filters = lappend_int(filters, !final && aggref && aggref->aggfilter ?
 							  AddExpression(cscan, (Node *) aggref->aggfilter) : -1);
 	}
@@ -611,6 +680,13 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		args = lappend_int(args, -1);
 		filters = lappend_int(filters, -1);
 	}
+	foreach(lc, exprs)
+	{
+		Node	   *expr = ReadScanTuple(lfirst(lc), cscan->custom_scan_tlist);
+
+		fix_opfuncids(expr);
+		computed = lappend(computed, expr);
+	}
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = list_nth(private, PATH_HAVING);
 	cscan->scan.scanrelid = 0;
@@ -618,8 +694,8 @@ PlanBucketAgg(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cscan->custom_plans = custom_plans;
 	cscan->custom_private = list_concat(list_make5(roles, columns, args, filters,
 												   KeyColumns(child, kind, list_nth(private, PATH_KEYS))),
-										list_make3(list_make1_int(kind), list_nth(private, PATH_MODE),
-												   list_nth(private, PATH_SIDES)));
+										list_make4(list_make1_int(kind), list_nth(private, PATH_MODE),
+												   list_nth(private, PATH_SIDES), computed));
 	cscan->methods = &bucket_agg_scan_methods;
 	return (Plan *) cscan;
 }

@@ -212,15 +212,19 @@ PartitionedInput(PlannerInfo *root, RelOptInfo *rel)
 }
 
 BucketInput *
-UnorderedInput(PlannerInfo *root, RelOptInfo *rel)
+UnorderedInput(PlannerInfo *root, RelOptInfo *rel, List *computed)
 {
+	bool		inh = planner_rt_fetch(rel->relid, root)->inh;
 	BucketInput *input = palloc0(sizeof(BucketInput));
 	List	   *paths = NIL;
 	ListCell   *lc;
 
 	foreach(lc, rel->reltarget->exprs)
 	{
-		if (!IsA(lfirst(lc), Var) || lfirst_node(Var, lc)->varattno <= 0)
+		Node	   *expr = lfirst(lc);
+
+		/* of partitions, an Append gives what stands in its target */
+		if (IsA(expr, Var) ? ((Var *) expr)->varattno <= 0 : inh || !list_member(computed, StripRelabels(expr)))
 			return NULL;
 	}
 	foreach(lc, LeafRels(root, rel))
@@ -235,7 +239,7 @@ UnorderedInput(PlannerInfo *root, RelOptInfo *rel)
 	if (paths == NIL)
 		return NULL;
 	input->path = linitial(paths);
-	if (planner_rt_fetch(rel->relid, root)->inh)
+	if (inh)
 	{
 		input->path = (Path *) create_append_path(root, rel, paths, NIL, NIL, NULL, 0, false, -1);
 		/* whole batches are handed on */

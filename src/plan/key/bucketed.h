@@ -43,9 +43,10 @@ extern Path *BaseRowsPath(PlannerInfo *root, const BucketInput *input, bool part
 
 /*
  * A base relation's rows in any order: a bucketed table, or any partitioned one
- * of such tables only.  It has no keys.  NULL: there is no such way.
+ * of such tables only.  It has no keys.  NULL: there is no such way.  Whoever
+ * asks computes these expressions of the target.
  */
-extern BucketInput *UnorderedInput(PlannerInfo *root, RelOptInfo *rel);
+extern BucketInput *UnorderedInput(PlannerInfo *root, RelOptInfo *rel, List *computed);
 
 /*
  * Which key an expression is, casts aside, or -1.  A column that an outer join

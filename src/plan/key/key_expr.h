@@ -12,6 +12,15 @@
 /* An expression without casts that keep value, equality and order inside a key class. */
 extern Node *StripCasts(Node *node);
 
+/* What an expression is under casts that change nothing. */
+static inline Node *
+StripRelabels(Node *node)
+{
+	while (node != NULL && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
 /*
  * Is the expression one of a key's?  Casts aside, it must be of a class that
  * meets the key's, and name the very columns: a column that an outer join above may
