@@ -350,7 +350,7 @@ FreeBuffers(ColumnBuffer **buffers, int n)
 	for (int i = 0; buffers != NULL && i < n; i++)
 	{
 		if (buffers[i] != NULL)
-		ColumnBufferFree(buffers[i]);
+			ColumnBufferFree(buffers[i]);
 		buffers[i] = NULL;
 	}
 }
