@@ -27,7 +27,7 @@ SELECT nodes('SELECT * FROM few, l_b WHERE k = x', false);
 SELECT measured('SELECT * FROM few, l_b WHERE k = x', 'Buckets Read') buckets,
 	measured('SELECT * FROM few, l_b WHERE k = x', 'Blocks Read')::int <= 12 blocks;
 SELECT same('SELECT * FROM few, l_b WHERE k = x');
-EXPLAIN (COSTS OFF) SELECT l_b.name FROM few, l_b WHERE k = ANY (arr) AND name LIKE '%ame%';
+EXPLAIN (COSTS OFF) SELECT l_b.name FROM few, l_b WHERE k = ANY (arr);
 -- a big one does not
 SELECT nodes('SELECT * FROM l_h, l_b WHERE l_b.k = l_h.k', false);
 
